@@ -40,10 +40,10 @@ def valid_settings():
     for values in product(*DIMENSIONS.values()):
         one = dict(zip(DIMENSIONS, values, strict=True))
         criterion, surrogates = to_criterion(one["criterion"]), one["surrogates"]
-        is_changed = criterion.prunes or one["backward"] == "maximum"
+        is_changed = not criterion.permutes_target or one["backward"] == "maximum"
         is_changed = is_changed and (criterion.is_cmi or one["lookahead"] == "auto")
         is_counted = one["criterion"] != "disr" or one["estimator"] in ("auto", "discrete")
-        is_scheme = criterion.takes_portfolio or surrogates not in GIVEN_ONLY
+        is_scheme = not criterion.permutes_target or surrogates not in GIVEN_ONLY
         if is_changed and is_counted and is_scheme and surrogates != "blocks":
             yield one
 
@@ -55,7 +55,7 @@ def covering(settings):
     """
 
     def pairs(one):
-        family = "pairwise" if not to_criterion(one["criterion"]).prunes else one["criterion"]
+        family = "pairwise" if to_criterion(one["criterion"]).permutes_target else one["criterion"]
         items = [(name, str(value)) for name, value in {**one, "criterion": family}.items()]
         return {("criterion", str(one["criterion"])), *combinations(items, 2)}
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from systems import gates, noise, numbers, quick, season, xor
 
@@ -95,22 +92,6 @@ def test_xor_with_one_fixed_input():
         assert explanation[name].synergy == pytest.approx(1, abs=0.02)
         assert explanation[name].information == pytest.approx(0, abs=0.02)
     assert explanation.information == pytest.approx(1, abs=0.02)
-
-
-def test_gates_of_discrete_columns():
-    X, y = gates(400)
-    explanation = quick().fit(X, y).explain(X, y)
-    assert explanation["x2"].unique > explanation["x0"].unique
-    assert explanation["x0"].synergy > 0.1
-    assert explanation["x3"].role == explanation["x4"].role == "irrelevant"
-
-
-def test_iris_classes():
-    iris = load_iris(as_frame=True)
-    explanation = quick().fit(iris.data, iris.target).explain(iris.data, iris.target)
-    assert explanation["sepal length (cm)"].role in ("weakly relevant", "irrelevant")
-    assert explanation.information > 1
-    assert all(f.information is not None for f in explanation)
 
 
 # --- other data than those of the fit -----------------------------------------------------------
@@ -472,12 +453,6 @@ def test_workers_do_not_show():
     assert selector.explain(X, y, path=True).to_dict() == one
 
 
-def test_max_samples():
-    X, y = numbers(300)
-    explanation = quick(max_samples=120).fit(X, y).explain(X, y)
-    assert explanation.n_samples == 120
-
-
 def test_measure_and_bins():
     X, y = numbers(200)
     explanation = quick().fit(X, y).explain(X, y, measure="mmi", bins=3)
@@ -492,15 +467,6 @@ def test_own_estimator():
     explanation = quick(estimator=KSG(k=7)).fit(X, y).explain(X, y)
     expected = mutual_information(X[:, 0], y, X[:, 1], estimator=KSG(k=7))
     assert explanation["x0"].added == round(expected, 3)
-
-
-def test_frames_of_the_caller():
-    X, y = numbers(100)
-    frame = pl.DataFrame({f"x{i}": column for i, column in enumerate(X.T)})
-    explanation = quick().fit(frame, y).explain(frame, y)
-    assert isinstance(explanation.to_frame(), pl.DataFrame)
-    assert explanation.to_frame()["name"].to_list() == [f.name for f in explanation]
-    json.dumps(explanation.to_dict(), allow_nan=False)
 
 
 # --- bad input ----------------------------------------------------------------------------------

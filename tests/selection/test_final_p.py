@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from systems import chosen, gates, noise, numbers, quick
+from systems import chosen, gates, numbers, quick
 
 import naive_selection
 from pidselect.data import read_block
@@ -168,21 +168,6 @@ def test_one_feature_has_the_p_value_of_its_own_test():
     X, y = numbers()
     record = quick(estimator="gaussian", backward="maximum", max_features=1).fit(X, y).selection_
     assert list(record.p_values.values()) == [record.steps[-1].p_value]
-
-
-def test_without_tests_there_is_none():
-    X, y = numbers()
-    record = quick(n_permutations=0, max_features=2).fit(X, y).selection_
-    assert len(record.features) == 2
-    assert record.p_values == {}
-    assert {step.p_value for step in record.steps} == {None}
-
-
-def test_without_features_there_is_none():
-    selector = quick()
-    with pytest.warns(UserWarning, match="No feature"):
-        selector.fit(*noise())
-    assert selector.selection_.p_values == {}
 
 
 def test_fixed_features_have_none():

@@ -114,18 +114,6 @@ def test_a_selected_row_number(table):
     assert found == []  # not selected
 
 
-def test_many_names_are_shortened(table):
-    X, _ = table
-    y = X["a"]
-    X = pd.DataFrame({f"c{i}": (y + 0.001 * i * X["b"]) for i in range(30)})
-    _, found = caught(X, y)
-    assert {one.category for one in found} == {LeakageWarning, NearDuplicateWarning}
-    assert len(found) == 2
-    for one in found:
-        assert "more" in str(one.message)
-        assert len(str(one.message)) < 500
-
-
 def test_each_category_can_be_filtered(table):
     X, _ = table
     with warnings.catch_warnings():

@@ -116,15 +116,6 @@ def test_frame_and_json(problem):
             assert all(plain[value] == getattr(atoms, value) for value in VALUES)
 
 
-@pytest.mark.parametrize("system", [gates, numbers])
-def test_workers_do_not_show(system):
-    X, y = system(100)
-    selector = quick(lookahead=1).fit(X, y)
-    one = selector.explain(X, y, path=True).to_dict()
-    assert selector.explain(X, y, path=True).to_dict() == one
-    assert selector.set_params(n_jobs=2).explain(X, y, path=True).to_dict() == one
-
-
 def test_held_out_rows():
     """Atoms are those of the rows passed, the tests those of the fit."""
     X, y = numbers(400)

@@ -6,13 +6,11 @@ import io
 import sys
 
 import pytest
-from recording_callbacks import Interrupting
 from rich.console import Console
 from rich.progress import Progress
 from systems import gates, n_computed, numbers, quick
 
 from pidselect.data.messages import duration
-from pidselect.selection.callbacks import Stage, use_callback
 from pidselect.selection.progress import ProgressDisplay
 
 
@@ -61,9 +59,14 @@ def test_a_bar_for_every_stage(monkeypatch, terminal):
     assert sum(done for _, _, done in stages) == n_computed(selection)
 
 
-def test_the_bar_is_removed_after_ctrl_c(capsys, terminal):
-    with pytest.raises(KeyboardInterrupt), use_callback(Interrupting("step", 1)):
-        quick(verbose=1).fit(*gates())
+def test_the_bar_is_removed_after_ctrl_c(capsys, terminal, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ProgressDisplay, "on_step", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            quick(verbose=1).fit(*gates())
     err = capsys.readouterr().err
     assert err.count("\x1b[?25l") == err.count("\x1b[?25h")
     quick(verbose=1).fit(*gates())
@@ -79,19 +82,19 @@ def display(clock, is_terminal=False, interval=15.0):
 
 def test_lines_where_there_is_no_terminal(clock):
     shown, stream = display(clock)
-    shown.on_stage(Stage("forward", 2, 28, 1000))
+    shown.on_stage("forward", 28, 1000)
     for _ in range(50):
         clock.now += 1.0
         shown.on_progress(10)
     lines = stream.getvalue().splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("step 2, forward: 28 candidates, 0 selected: 15 %")
+    assert lines[0].startswith("step 1, forward: 28 candidates, 0 selected: 15 %")
 
 
 def test_time_left(clock):
     """The first values are not timed, as they may be those of a checkpoint."""
     shown, stream = display(clock, interval=0.0)
-    shown.on_stage(Stage("forward", 1, 5, 1000))
+    shown.on_stage("forward", 5, 1000)
     for seconds, count in ((100.0, 500), (10.0, 100)):
         clock.now += seconds
         shown.on_progress(count)
@@ -117,31 +120,18 @@ def test_control_characters_are_escaped(clock):
 def test_a_bar_of_unknown_length(clock):
     shown, _ = display(clock, is_terminal=True)
     bar = shown._bar
-    shown.on_stage(Stage("forward", 1, 3, 60))
+    shown.on_stage("forward", 3, 60)
     shown.on_progress(30)
     assert [(task.total, task.completed) for task in bar.tasks] == [(60, 30)]
-    shown.on_stage(Stage("atoms", 2, 3, 3))
+    shown.on_stage("atoms", 3, 3)
     assert [(task.total, task.completed) for task in bar.tasks] == [(None, 0)]
 
 
 def test_what_follows_a_fit_has_one_line_for_all_of_its_stages(clock):
     shown, stream = display(clock)
-    shown.on_stage(Stage("roles", 2, 3, 60))
-    shown.on_stage(Stage("roles", 2, 2, 40))
+    shown.on_stage("roles", 3, 60)
+    shown.on_stage("roles", 2, 40)
     assert len(stream.getvalue().splitlines()) == 1
-
-
-def test_an_interrupted_selection_is_kept(clock):
-    shown, _ = display(clock)
-
-    def interrupt(step):
-        raise KeyboardInterrupt
-
-    shown.on_step = interrupt
-    with pytest.raises(KeyboardInterrupt), use_callback(shown):
-        quick().fit(*numbers())
-    assert not shown.interrupted.is_complete
-    assert len(shown.interrupted.steps) == 1
 
 
 def test_progress_does_not_change_the_result(capsys):

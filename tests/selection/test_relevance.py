@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from recording_callbacks import Recorder
+from recording_observer import Recorder
 
 import naive
 import naive_selection
 from pidselect.data import Block, read_block
 from pidselect.estimators import Copula, Discrete
 from pidselect.selection import relevance
-from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
@@ -241,7 +240,7 @@ def test_early_stopping_changes_no_role(seed, surrogates, monkeypatch):
 def test_values_that_no_decision_needs_are_not_computed():
     known, y = bits()
     recorder = Recorder()
-    executor = Executor(callbacks=CallbackList([recorder]))
+    executor = Executor(observer=recorder)
     context = inquire(y, n_permutations=199, surrogates=("global", "local"), executor=executor)
     assess(context, [], [known["a"], known["b"]], list(known.values()))
     *_, own, given_all = (n_values for _, n_values in recorder.stages)

@@ -10,11 +10,11 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from recording_callbacks import Interrupting
+from recording_observer import Interrupting
 from scipy.stats import binomtest
 from systems import noise, numbers, quick
 
-from pidselect import mutual_information, stability
+from pidselect import mutual_information
 from pidselect.data import Block, read_block
 from pidselect.estimators import ESTIMATORS, KSG, Batch, Copula, Discrete, Gaussian, Mixed
 from pidselect.estimators.conditional import ConditionalNeighbours
@@ -22,8 +22,8 @@ from pidselect.estimators.regression import Regression
 from pidselect.estimators.subsample import Subsample, SubsampleScorer
 from pidselect.report.sentences import significance
 from pidselect.selection import rows as rows_module
-from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator
+from pidselect.selection.progress import observing
 from pidselect.selection.rows import choose_rows, random_part, sample_rows
 from pidselect.significance import SURROGATES, bind_in_parts, bind_scheme
 
@@ -305,7 +305,7 @@ def test_workers_do_not_show(settings):
 
 def test_a_checkpoint_resumes(tmp_path):
     path = tmp_path / "fit.sqlite"
-    with pytest.raises(KeyboardInterrupt), use_callback(Interrupting("progress", 3)):
+    with pytest.raises(KeyboardInterrupt), observing(Interrupting("progress", 3)):
         fitted(checkpoint=path)
     assert fitted(checkpoint=path).selection_ == fitted().selection_
 
@@ -380,10 +380,3 @@ def test_the_record(estimator):
     ):
         assert "random 60 of 250 rows" in text
     assert "random" not in str(fitted(n=100).selection_)
-
-
-def test_stability_logs_it_once(log):
-    X, y = numbers(250)
-    found = stability(quick(estimator=PORTFOLIO, n_permutations=19), X, y, 4, random_state=0)
-    assert len(found.selections) == 4
-    assert len([record for record in log.records if "random" in record.getMessage()]) == 1

@@ -6,17 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from recording_observer import Interrupting
 from systems import quick
 
 import naive
 from pidselect.data import Block, Column
 from pidselect.estimators import Discrete, Gaussian
 from pidselect.report.sentences import record_sentence
-from pidselect.selection.callbacks import Callback, selected_features, use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan
 from pidselect.selection.pool import Feature
+from pidselect.selection.progress import observing, selected_features
 from pidselect.selection.swap import BIAS_PERMUTATIONS, swap
 from pidselect.significance import SWAP
 
@@ -229,24 +230,12 @@ def test_workers_and_sequential_tests():
     assert sorted(quick(n_permutations="auto").fit(X, y).selection_.features) == ["x1", "x2"]
 
 
-class Interruption(Callback):
-    """Interrupts a fit after some steps."""
-
-    def __init__(self, n_steps):
-        self.n_steps = n_steps
-
-    def on_step(self, step):
-        self.n_steps -= 1
-        if not self.n_steps:
-            raise KeyboardInterrupt
-
-
 def test_a_fit_resumes_at_any_step(tmp_path):
     X, y = proxy_of_two()
     expected = quick().fit(X, y).selection_
     for n_steps in range(1, len(expected.steps) + 1):
         path = tmp_path / f"{n_steps}.checkpoint"
-        with use_callback(Interruption(n_steps)), pytest.raises(KeyboardInterrupt):
+        with observing(Interrupting("step", n_steps)), pytest.raises(KeyboardInterrupt):
             quick(checkpoint=path).fit(X, y)
         assert quick(checkpoint=path).fit(X, y).selection_ == expected
 

@@ -149,8 +149,7 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector) -> Result:
     """Read, fit and explain, with progress; return what was computed before an interruption."""
     from pidselect.cli.load import read_data
     from pidselect.exceptions import SelectionWarning
-    from pidselect.selection.callbacks import use_callback
-    from pidselect.selection.progress import show_progress
+    from pidselect.selection.progress import observing, show_progress
 
     with show_progress(call.out.quiet) as progress, warnings_as_notes(progress.message):
         warnings.simplefilter("ignore", SelectionWarning)  # shown with the result
@@ -165,7 +164,7 @@ def _compute(call: Call, roles: Roles, selector: PIDSelector) -> Result:
         )
         result = None
         try:
-            with use_callback(progress):
+            with observing(progress):
                 selector.fit(data.X, data.y, data.groups)
                 names = tuple(data.X.names[column] for column in selector.selected_)
                 result = Result(data, selector.selection_, names)

@@ -49,7 +49,7 @@ def backward(
         result = run_test(scores, phase, first_smallest, statistic, step_down=is_fixed)
         given = tuple(feature.name for feature in (*fixed, *remaining))
         step = result.to_step(phase, given, is_fixed and statistic is maximum_statistic)
-        steps.append(context.executor.callbacks.on_step(step))
+        steps.append(context.executor.observer.on_step(step))
         if step.accepted:
             return remaining, steps, result
         del remaining[result.chosen], scores, result  # releases the bound estimators

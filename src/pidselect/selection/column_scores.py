@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +10,8 @@ from numpy.typing import NDArray
 from pidselect.data import FloatArray, IntArray
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool
-from pidselect.selection.result import Step
+from pidselect.selection.result import Step, last_step
 from pidselect.selection.scoring import information_given
-
-
-@dataclass(frozen=True, eq=False)
-class ColumnScores:
-    """One entry per column of X; see the attributes of `PIDSelector`."""
-
-    scores: FloatArray
-    p_values: FloatArray
-    ranking: IntArray
 
 
 def score_columns(
@@ -33,20 +23,20 @@ def score_columns(
     n_columns: int,
     by_cmi: bool,
     also_relevant: Sequence[Feature] = (),
-) -> ColumnScores:
-    """Score every column given the selected ones; p-values are those of the tests of the fit.
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Return scores given the selected columns, p-values of the tests and ranks of all columns.
 
     `by_cmi` is whether forward selection tested the conditional mutual information. Features that
     are `also_relevant` are of rank 1, but not conditioned on.
     """
     p_of, known = dict(final), dict[str, float]()
     names = {feature.name for feature in (*pool.fixed, *selected)}
-    last = next((step for step in reversed(steps) if step.phase == "forward"), None)
+    last = last_step(steps, "forward")
     # By any criterion, the first step tests I(c; y).
     if last and not last.accepted and (by_cmi or not names) and {*last.conditioning_set} == names:
         p_of |= dict(zip(last.candidates, last.p_values, strict=False))
         known |= dict(zip(last.candidates, last.values, strict=True))
-    last = next((step for step in reversed(steps) if step.phase == "backward"), None)
+    last = last_step(steps, "backward")
     if last and last.accepted and {*last.conditioning_set} == names:
         known |= dict(zip(last.candidates, last.values, strict=True))
     bits = _bits_given_selected(context, pool, selected, known)
@@ -63,7 +53,7 @@ def score_columns(
         p_values[copy] = np.nan if is_selected[original] else p_values[original]
     for feature in also_relevant:
         is_selected[list(feature.columns)] = True
-    return ColumnScores(scores, p_values, _ranking(scores, p_values, is_selected))
+    return scores, p_values, _ranking(scores, p_values, is_selected)
 
 
 def _bits_given_selected(

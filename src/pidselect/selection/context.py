@@ -19,9 +19,9 @@ from pidselect.estimators.conditional import (
 )
 from pidselect.estimators.discrete import target_entropy
 from pidselect.estimators.subsample import Subsample
-from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.executor import DEVICES, BoundScorers, Executor
 from pidselect.selection.pool import Features, joint_block
+from pidselect.selection.progress import Observer
 from pidselect.significance import GIVEN_ONLY, find_strata
 from pidselect.significance.sequential import max_permutations
 from pidselect.significance.standardize import (
@@ -138,7 +138,7 @@ class SelectionContext:
             is_portfolio=False,
             n_permutations=0,
             surrogates=("global",),
-            executor=replace(self.executor, callbacks=CallbackList()),
+            executor=replace(self.executor, observer=Observer()),
         )
 
     def shows_residuals(self, given: Features) -> bool:

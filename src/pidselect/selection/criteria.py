@@ -31,12 +31,8 @@ class Criterion(Protocol):
         """Whether it is the conditional mutual information, which all other phases test."""
 
     @property
-    def prunes(self) -> bool:
-        """Whether backward elimination follows; not if the criterion subtracts redundancy."""
-
-    @property
-    def takes_portfolio(self) -> bool:
-        """Whether values may be standardised by the null distribution, as for a portfolio."""
+    def permutes_target(self) -> bool:
+        """Whether redundancy is subtracted: no estimators are standardised, nothing eliminated."""
 
     def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return the features that values depend on, besides the candidate."""
@@ -66,8 +62,7 @@ class Conditional:
 
     max_conditioning: int | None = None
     is_cmi: bool = True
-    prunes: bool = True
-    takes_portfolio: bool = True
+    permutes_target: bool = False
 
     def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return all of them."""

@@ -26,7 +26,7 @@ from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
 from pidselect.estimators.regression import RecentRegressions, Regression
 from pidselect.estimators.subsample import Subsample, SubsampleScorer
-from pidselect.selection.callbacks import CallbackList
+from pidselect.selection.progress import Observer
 from pidselect.selection.resume import Results, digest, to_json
 from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
@@ -213,14 +213,14 @@ def _call(function: Callable[..., Any], common: Common, *task: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Executor:
-    """The resources of a fit: workers, device, callbacks and checkpoint.
+    """The resources of a fit: workers, device, observer and checkpoint.
 
     `n_jobs` is as in joblib, whose context selects the backend.
     """
 
     n_jobs: int | None = None
     device: CPU = DEVICES["cpu"]
-    callbacks: CallbackList = field(default_factory=CallbackList)
+    observer: Observer = field(default_factory=Observer)
     checkpoint: Results | None = None
     task_size: int = TASK_SIZE
     _regressions: RecentRegressions = field(default_factory=RecentRegressions)
@@ -251,7 +251,7 @@ class Executor:
                 missing.append((task, task_key))
             else:
                 _put(scores, known[0], task, permutations)
-                self.callbacks.on_progress(known[0].size)
+                self.observer.on_progress(known[0].size)
         if missing:
             job.prepare()
             arguments = [job.arguments(*task) for task, _ in missing]
@@ -260,7 +260,7 @@ class Executor:
                     _put(scores, found, task, permutations)
                     if self.checkpoint is not None:
                         self.checkpoint.put(task_key, found)
-                    self.callbacks.on_progress(found.size)
+                    self.observer.on_progress(found.size)
         return [scores]
 
     def key(self, content: Any) -> bytes:
@@ -337,7 +337,7 @@ class Executor:
         size, n_workers = n_candidates, self.count_workers()
         if n_workers > 1 and len(ranges) < n_workers:
             size = max(1, -(-n_candidates * len(ranges) // (TASKS_PER_WORKER * n_workers)))
-        if self.checkpoint is not None or self.callbacks:
+        if self.checkpoint is not None or self.observer.is_shown:
             work = job.n_samples * max(map(len, ranges), default=1)
             size = min(size, max(FEWEST_CANDIDATES, SAVED_WORK // work))
         parts = [
@@ -356,7 +356,7 @@ class Executor:
         n_wanted = TASKS_PER_WORKER * self.count_workers()
         if n_parts < n_wanted:
             size = min(size, -(-len(permutations) * n_parts // n_wanted))
-        if self.callbacks:
+        if self.observer.is_shown:
             size = min(size, max(1, PROGRESS_WORK // (n_samples * n_candidates)))
         size = max(1, -(-size // PERMUTATION_BATCH)) * PERMUTATION_BATCH
         size = min(size, max(1, MAX_TASK_SIZE // n_samples))

@@ -32,13 +32,13 @@ from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.estimators import is_portfolio
-from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.fit import estimators_of, make_context, rows_in_use
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
+from pidselect.selection.progress import current_observer
 from pidselect.selection.relevance import Relevance, assess
-from pidselect.selection.result import Selection, Step
+from pidselect.selection.result import Selection, last_step
 from pidselect.selection.resume import digest
 from pidselect.selection.rows import random_part
 from pidselect.selection.scoring import bits_shown, information_given, information_of_set
@@ -67,6 +67,17 @@ LOWER_BOUND = (
     "interval: nearest neighbours in so many dimensions underestimate it."
 )
 
+TESTED = (
+    "roles are results of tests of these rows at level {:g}: a selected feature is strongly "
+    "relevant if it is significant given all the others, else weakly relevant; any other feature "
+    "adds to the selected set if it is significant given all selected ones, and is weakly relevant "
+    "if its marginal information is significant."
+)
+RECORDED = (
+    "roles are results of the tests of the fit at level {:g}: a selected feature is strongly "
+    "relevant if it is significant given all the others, else weakly relevant; any other feature "
+    "is weakly relevant if it was significant at any step."
+)
 UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selected."
 
 #: Subsamples by which intervals are computed, each of half of the rows or so many, and features
@@ -86,56 +97,40 @@ def explain_fit(
     """Explain the selection of a fitted selector; see `PIDSelector.explain`."""
     check_choice(measure, ("auto", *MEASURES), "measure")
     bins = check_count(bins, "bins", at_least=2)
-    record = selector.selection_
-    parameters, settings = check_parameters(selector), record.settings
-    X = collect(X)
-    check_columns(selector, X)
-    dataset = read_like_fit(
-        X, y, selector.feature_types_, settings.target_types, parameters.missing
-    )
-    _check_target(dataset, selector._target)
+    record, X = selector.selection_, collect(X)
+    dataset, table, context = _read(selector, X, y, groups)
+    settings, observer = record.settings, context.executor.observer
     in_sample = data_digest(dataset) == selector._digest
-    seed, callbacks = settings.seed, active_callbacks(record)
-    codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
-    used = rows_in_use(parameters, dataset, estimators, codes, seed)
-    n_all, dataset = dataset.target.n_samples, take_rows(dataset, used.rows)
-    standardised = is_portfolio(selector.estimator)
-    context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
-    context = replace(context, executor=replace(context.executor, callbacks=callbacks))
-    groups_of_columns = selector.feature_groups
-    grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
-    features = _features(record, dataset.table, grouped)
+    of_columns = selector.feature_groups
+    grouped = {} if of_columns is None else read_groups(table, of_columns)
+    features = _features(record, table, grouped)
     can_test = groups is not None or settings.n_groups is None
     roles, note = _roles(context if can_test else None, features, record, in_sample)
-    callbacks.on_stage("atoms", len(features), len(features))
+    observer.on_stage("atoms", len(features), len(features))
     selected = [features[name] for name in (*record.fixed_features, *record.features)]
-    bits_added, sets = bits_shown(context, selected), _conditioning_sets(features, record)
+    bits_added = bits_shown(context, selected)
+    varying = [feature for feature in selected if len(feature.block)]
+    sets = {n: tuple(one for one in varying if one is not f) for n, f in features.items()}
     assessed, of_others = _assessed(selector, context, features, sets, roles, bits_added, in_sample)
     part = _rows_of_states(context)
     subsamples = _subsamples(context, len(part))
     others = sorted((one for one in assessed if not one.selected), key=lambda f: -(f.added or 0))
-    wanted = [one for one in assessed if one.selected] + others[:MOST_INTERVALS]
-    resampled = subsample_information(
-        context,
-        {one.name: features[one.name] for one in wanted},
-        sets,
-        part[subsamples],
-    )
+    some = (*(one for one in assessed if one.selected), *others[:MOST_INTERVALS])
+    wanted = {one.name: features[one.name] for one in some}
+    resampled = subsample_information(context, wanted, sets, part[subsamples])
     blocks = {name: feature.block.take(part) for name, feature in features.items()}
-    target = dataset.target.take(part)
-    fraction = SharedFraction(target, measure, bins, seed)
-    assessed += _excluded(record, dataset.table, grouped, features)
+    target = context.target.take(part)
+    fraction = SharedFraction(target, measure, bins, settings.seed)
+    assessed += _excluded(record, table, grouped, features)
+    # Counts are of all rows, and only their shared fractions and intervals of a part of them.
+    by_counts = context.estimators[0].subsample is None and len(part) < context.target.n_samples
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
-    if settings.select == "relevant":
-        notes.append(MINIMAL_SET)
-    n_samples = context.target.n_samples
-    if len(part) < n_all:
-        by_counts = context.estimators[0].subsample is None and len(part) < n_samples
+    notes += [MINIMAL_SET] * (settings.select == "relevant")
+    if len(part) < (n_all := dataset.target.n_samples):
         what = "shared fractions and intervals" if by_counts else "values"
         notes.append(f"{what} are of a random {len(part):,} of {n_all:,} rows.")
-        n_samples = n_samples if by_counts else len(part)
-    forward = _forward_steps(record)
-    if forward and forward[-1].accepted and len(forward[-1].candidates) > 1:
+    last = last_step(record.steps, "forward")
+    if last and last.accepted and len(last.candidates) > 1:
         notes.append(AT_MAX_FEATURES)
     explanation = explain(
         assessed,
@@ -148,7 +143,7 @@ def explain_fit(
         alpha=settings.alpha,
         is_sequential=settings.n_permutations == "auto",
         notes=notes,
-        n_jobs=parameters.n_jobs,
+        n_jobs=context.executor.n_jobs,
     )
     if any(one.is_lower_bound for one in explanation):
         explanation = replace(explanation, notes=(*explanation.notes, LOWER_BOUND))
@@ -157,9 +152,29 @@ def explain_fit(
         detailed = with_path_atoms(record, context, features, own, fraction, part, subsamples)
         orders = _orders(explanation, selected, fraction, part)
         explanation = replace(explanation, path=detailed, orders=orders)
-    callbacks.on_progress(len(features))
+    observer.on_progress(len(features))
+    n_samples = context.target.n_samples if by_counts else len(part)
     explanation = replace(explanation, in_sample=in_sample, n_samples=n_samples)
     return explanation.in_library(frame_library(X))
+
+
+def _read(
+    selector: PIDSelector, X: Any, y: Any, groups: Any
+) -> tuple[Dataset, Table, SelectionContext]:
+    """Return the data read as in the fit, the rows of the table in use, and the context."""
+    parameters, settings = check_parameters(selector), selector.selection_.settings
+    check_columns(selector, X)
+    dataset = read_like_fit(
+        X, y, selector.feature_types_, settings.target_types, parameters.missing
+    )
+    _check_target(dataset, selector._target)
+    codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
+    used = rows_in_use(parameters, dataset, estimators, codes, settings.seed)
+    taken, standardised = take_rows(dataset, used.rows), is_portfolio(selector.estimator)
+    estimators = used.limit(estimators)
+    context = make_context(parameters, taken, estimators, standardised, codes, settings.seed)
+    executor = replace(context.executor, observer=current_observer())
+    return dataset, taken.table, replace(context, executor=executor)
 
 
 def _assessed(
@@ -174,20 +189,19 @@ def _assessed(
     """Return all features of the fit with roles and information, and that of the others of each."""
     record = selector.selection_
     selected = (*record.fixed_features, *record.features)
-    varying = [feature for feature in features.values() if len(feature.block)]
-    names = [feature.name for feature in varying]
-    information = dict.fromkeys(features, 0.0)
-    added = dict.fromkeys(features, 0.0)
-    values = information_given(context, varying, [()] * len(varying)).tolist()
-    information |= dict(zip(names, values, strict=True))
-    values = information_given(context, varying, [sets[name] for name in names]).tolist()
-    added |= dict(zip(names, values, strict=True))
+    varying = {name: feature for name, feature in features.items() if len(feature.block)}
+
+    def given(some: Sequence[Features]) -> dict[str, float]:
+        values = information_given(context, list(varying.values()), some).tolist()
+        return dict.fromkeys(features, 0.0) | dict(zip(varying, values, strict=True))
+
+    information, added = given([()] * len(varying)), given([sets[name] for name in varying])
     joint = math.fsum(bits_added.values())
     of_others = {
         name: information_of_set(
-            information, added[name] if name in selected else 0.0, joint, [f.name for f in given]
+            information, added[name] if name in selected else 0.0, joint, [f.name for f in others]
         )
-        for name, given in sets.items()
+        for name, others in sets.items()
     }
     types = selector.feature_types_
     in_fit = dict(zip(types, selector.scores_.tolist(), strict=True))
@@ -206,18 +220,6 @@ def _assessed(
         for name in features
     ]
     return assessed, of_others
-
-
-def _conditioning_sets(
-    features: Mapping[str, Feature], record: Selection
-) -> dict[str, tuple[Feature, ...]]:
-    """Return the (other) selected features of every feature, those that vary."""
-    selected = [features[name] for name in (*record.fixed_features, *record.features)]
-    varying = [feature for feature in selected if len(feature.block)]
-    return {
-        name: tuple(one for one in varying if one is not feature)
-        for name, feature in features.items()
-    }
 
 
 def _pairwise(context: SelectionContext, selected: Sequence[Feature]) -> FloatArray:
@@ -392,28 +394,13 @@ def _roles(
         found = {
             name: Relevance(roles[name], final.get(name), marginal.get(name)) for name in features
         }
-        return found, _recorded_note(record) if is_tested else UNTESTED
+        return found, RECORDED.format(record.settings.alpha) if is_tested else UNTESTED
     if not is_tested:  # roles need a test even if the selection had none
         context = replace(context, n_permutations=None)
     fixed = [features[name] for name in record.fixed_features]
     selected = [features[name] for name in record.features]
     others = [f for f in features.values() if f not in fixed and f not in selected]
-    note = (
-        f"roles are results of tests of these rows at level {context.alpha:g}: a selected feature "
-        "is strongly relevant if it is significant given all the others, else weakly relevant; any "
-        "other feature adds to the selected set if it is significant given all selected ones, and "
-        "is weakly relevant if its marginal information is significant."
-    )
-    return assess(context, fixed, selected, others), note
-
-
-def _recorded_note(record: Selection) -> str:
-    """Return a note on the roles of the fit."""
-    return (
-        f"roles are results of the tests of the fit at level {record.settings.alpha:g}: a selected "
-        "feature is strongly relevant if it is significant given all the others, else weakly "
-        "relevant; any other feature is weakly relevant if it was significant at any step."
-    )
+    return assess(context, fixed, selected, others), TESTED.format(context.alpha)
 
 
 def recorded_roles(record: Selection) -> dict[str, Role]:
@@ -461,7 +448,8 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
 
 def _marginal_p_values(record: Selection) -> dict[str, float]:
     """Return the p-values of I(f; y) = 0: of the first step, or of the marginal tests."""
-    for step in filter(None, (record.marginal, *_forward_steps(record)[:1])):
+    first = next((step for step in record.steps if step.phase == "forward"), None)
+    for step in filter(None, (record.marginal, first)):
         if not step.conditioning_set and step.p_values:
             return dict(zip(step.candidates, step.p_values, strict=True))
     return {}
@@ -469,14 +457,9 @@ def _marginal_p_values(record: Selection) -> dict[str, float]:
 
 def _final_p_values(record: Selection) -> dict[str, float]:
     """Return the p-values of I(f; y | S) = 0: final ones, and those of the last forward step."""
-    selected = {*record.fixed_features, *record.features}
-    by_cmi = record.settings.criterion == "cmi" or not selected
-    found: dict[str, float] = {}
-    for step in _forward_steps(record)[-1:]:
-        if by_cmi and not step.accepted and {*step.conditioning_set} == selected:
-            found |= dict(zip(step.candidates, step.p_values, strict=False))
-    return found | dict(record.p_values)
-
-
-def _forward_steps(record: Selection) -> list[Step]:
-    return [step for step in record.steps if step.phase == "forward"]
+    last, selected = last_step(record.steps, "forward"), {*record.fixed_features, *record.features}
+    if last is None or last.accepted or {*last.conditioning_set} != selected:
+        return dict(record.p_values)
+    if selected and record.settings.criterion != "cmi":
+        return dict(record.p_values)
+    return dict(zip(last.candidates, last.p_values, strict=False)) | dict(record.p_values)

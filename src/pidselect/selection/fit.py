@@ -49,7 +49,7 @@ def select_features(
     """
     fixed, candidates = pool.fixed, pool.candidates
     features, steps = forward(context, fixed, candidates, plan)
-    if context.n_permutations == 0 or not plan.criterion.prunes:
+    if context.n_permutations == 0 or plan.criterion.permutes_target:
         return features, steps, {}
     final: dict[str, float] = {}
     if plan.statistic is not None:
@@ -125,7 +125,7 @@ def choose_estimators(
     skipped = dataset.table.skipped
     usable = (c for index, c in enumerate(dataset.table.columns) if index not in skipped)
     block, estimator = Block((*dataset.target.columns, *usable)), cast(Any, selector.estimator)
-    if not criterion.takes_portfolio:
+    if criterion.permutes_target:
         if isinstance(estimator, tuple | list):
             raise ValueError(
                 f"criterion={selector.criterion!r} takes one estimator, not several as in "
@@ -197,7 +197,7 @@ def make_context(
     return SelectionContext(
         target=dataset.target,
         estimators=estimators,
-        is_portfolio=is_portfolio and parameters.criterion.takes_portfolio,
+        is_portfolio=is_portfolio and not parameters.criterion.permutes_target,
         alpha=parameters.alpha,
         n_permutations=parameters.n_permutations,
         surrogates=parameters.surrogates,
@@ -251,7 +251,7 @@ def record_settings(
     used: UsedRows,
 ) -> Settings:
     """Return the settings of the record."""
-    takes_portfolio = parameters.criterion.takes_portfolio
+    keeps_target = not parameters.criterion.permutes_target
     criterion: Any = selector.criterion
     estimators = {named.name: repr(named.estimator) for named in context.estimators}
     (first, *_) = estimators.values()
@@ -261,7 +261,7 @@ def record_settings(
         alpha=parameters.alpha,
         n_permutations="auto" if context.n_permutations is None else context.n_permutations,
         n_pilot=context.n_pilot,
-        surrogates=tuple(s for s in context.surrogates if s not in GIVEN_ONLY or takes_portfolio),
+        surrogates=tuple(s for s in context.surrogates if s not in GIVEN_ONLY or keeps_target),
         shared_permutations=context.shared_permutations,
         n_groups=None if context.groups is None else len(np.unique(context.groups)),
         backward=parameters.backward,

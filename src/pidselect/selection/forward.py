@@ -49,7 +49,7 @@ def forward(
     start, as are those `selected` in `n_steps` steps before. Returns the selected features in the
     order of inclusion, and the steps.
     """
-    report = context.executor.callbacks.on_step
+    report = context.executor.observer.on_step
     selected = list(selected)
     steps: list[Step] = []
     while remaining := plan.eligible(candidates, selected):

@@ -176,7 +176,7 @@ def _run_test(
         return np.empty(0), np.zeros(2)
     n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
     n_values = len(scan.blocks) * len(scan.families) * len(schemes) * n_most
-    executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
+    executor.observer.on_stage("lookahead", scan.n_tables, n_values)
     scanner, is_cpu = executor.device.scanner(scan), executor.device.is_cpu
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()

@@ -200,7 +200,7 @@ class JointSearch:
             if tested is None:
                 continue
             step, found = tested
-            steps.append(context.executor.callbacks.on_step(step))
+            steps.append(context.executor.observer.on_step(step))
             if step.accepted:
                 remaining, more, _ = backward(
                     context,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import log2
 
-from pidselect.data import Block, Dataset, Table
+from pidselect.data import Dataset, Table
 from pidselect.data.diagnostics import (
     SAMPLES_PER_LEVEL,
     Finding,
@@ -49,7 +49,8 @@ def determining_columns(dataset: Dataset, steps: Sequence[Step]) -> list[str]:
     first = steps[0] if steps else None
     if first is None or first.phase != "forward" or first.conditioning_set:
         return []
-    least = _least_bits(dataset.target)
+    entropy = target_entropy(dataset.target)
+    least = -0.5 * log2(1 - DETERMINING_R2) if entropy is None else DETERMINING_SHARE * entropy
     columns = {column.name: column for column in dataset.table.columns}
     return [
         name
@@ -58,11 +59,3 @@ def determining_columns(dataset: Dataset, steps: Sequence[Step]) -> list[str]:
         and (column := columns.get(name)) is not None
         and (not column.is_discrete or column.levels() * SAMPLES_PER_LEVEL <= len(column.values))
     ]
-
-
-def _least_bits(target: Block) -> float:
-    """Return the information in bits from which on the target is determined."""
-    entropy = target_entropy(target)
-    if entropy is None:
-        return -0.5 * log2(1 - DETERMINING_R2)
-    return DETERMINING_SHARE * entropy

@@ -6,9 +6,7 @@ nothing is selected or fixed, each of them is I(c; y).
 
 Permuting a candidate would remove its redundancy with selected features together with its
 relevancy. The test therefore permutes the target against all features: I(c; s) is the same in every
-permutation, and standardising by them, as for a portfolio, would cancel it. The other terms are
-
-.. math:: I(c;y|s) = I(cs;y) - I(s;y), \qquad I(c;s|y) - I(c;s) = I(c;y|s) - I(c;y).
+permutation, and standardising by them, as for a portfolio, would cancel it.
 
 G. Brown, A. Pocock, M.-J. Zhao, M. Luján, Conditional likelihood maximisation, Journal of Machine
 Learning Research 13 (2012), has the origin of each criterion.
@@ -28,9 +26,11 @@ from sklearn.base import BaseEstimator
 from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature, Features, columns_of, joint_block
+from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import BIT, ConditionalMI, StepScores, cmi_given
 from pidselect.significance import GIVEN_ONLY
+
+Pairs = list[tuple[Feature, Feature]]
 
 
 def subtract(first: FloatArray, second: FloatArray) -> FloatArray:
@@ -42,30 +42,27 @@ def subtract(first: FloatArray, second: FloatArray) -> FloatArray:
 class MITerms:
     """The terms of a criterion in nats, in each test (the first axis) and permutation (the last).
 
-    `relevance` is I(c; y), `of_selected` I(s; y), `joint` I(cs; y); c and s have an axis each.
+    They are `relevance` I(c; y), `of_selected` I(s; y), `joint` I(cs; y), `conditional` I(c; y | s)
+    = I(cs; y) - I(s; y) and `interaction` I(c; s | y) - I(c; s) = I(c; y | s) - I(c; y).
     """
 
     def __init__(self, scores: PairwiseScores, values: FloatArray) -> None:
-        n, self.n_selected = shape = len(scores.candidates), len(scores.selected)
+        n, self.n_selected = len(scores.candidates), len(scores.selected)
         ends = np.cumsum([n, self.n_selected, n * self.n_selected])
         self.relevance, self.of_selected, joint, self.of_selected_pairs = np.split(values, ends, 1)
-        self.joint = joint.reshape(len(values), *shape, -1) if joint.size else joint
+        if joint.size:
+            self.joint = joint.reshape(len(values), n, self.n_selected, -1)
+            self.conditional = subtract(self.joint, self.of_selected[:, np.newaxis])
+            self.interaction = subtract(self.conditional, self.relevance[:, :, np.newaxis])
         self.scores = scores
 
-    @property
+    @cached_property
     def redundancy(self) -> FloatArray:
         """I(c; s), shape (n_candidates, n_selected, 1): the same in all permutations."""
-        return self.scores.redundancy
-
-    @cached_property
-    def conditional(self) -> FloatArray:
-        """I(c; y | s), shape (n_tests, n_candidates, n_selected, n_permutations)."""
-        return subtract(self.joint, self.of_selected[:, np.newaxis])
-
-    @property
-    def interaction(self) -> FloatArray:
-        """I(c; s | y) - I(c; s), of the same shape."""
-        return subtract(self.conditional, self.relevance[:, :, np.newaxis])
+        estimator = self.scores.context.estimators[0].estimator
+        scorers = [estimator.bind(s.block, Block()) for s in self.scores.selected]
+        batches = [Batch.observed(c.block) for c in self.scores.candidates]
+        return np.array([[scorer.score(batch) for scorer in scorers] for batch in batches])
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,24 +71,15 @@ class PairwiseScores(StepScores):
 
     context: SelectionContext
     candidates: tuple[Feature, ...]
-    selected: tuple[Feature, ...]
     schemes: tuple[str, ...]
-    stream_key: tuple[int, ...]
+    selected: tuple[Feature, ...]
+    mi: ConditionalMI  # I(f; y) of candidates, selected features and the pairs that are needed
     criterion: Pairwise
 
     @property
     def key(self) -> Any:
-        """The settings, the candidates and the selected features."""
-        features = columns_of(self.candidates), columns_of(self.selected)
-        return self.context.key, self.stream_key, self.schemes, features
-
-    @cached_property
-    def mi(self) -> ConditionalMI:
-        """I(f; y) of candidates, of selected features and of the pairs that are needed."""
-        pairs = self.criterion.pairs(self.candidates, self.selected)
-        joint = (Feature("", f.columns + g.columns, f.block + g.block) for f, g in pairs)
-        features = self.candidates + self.selected + tuple(joint)
-        return cmi_given(self.context, features, (), self.stream_key)
+        """That of the terms, and how many of them are of candidates."""
+        return self.mi.key, len(self.candidates)
 
     @property
     def n_values(self) -> int:
@@ -104,42 +92,20 @@ class PairwiseScores(StepScores):
         value = self.criterion.evaluate(terms) if self.selected else terms.relevance
         return value[:, :, np.newaxis]
 
-    @cached_property
-    def redundancy(self) -> FloatArray:
-        """I(c; s), shape (n_candidates, n_selected, 1): the same in all permutations."""
-        estimator = self.context.estimators[0].estimator
-        scorers = [estimator.bind(s.block, Block()) for s in self.selected]
-        batches = [Batch.observed(c.block) for c in self.candidates]
-        return np.array([[scorer.score(batch) for scorer in scorers] for batch in batches])
-
-    @cached_property
-    def entropies(self) -> tuple[FloatArray, FloatArray]:
-        """H(cs) + H(y) and H(s) + H(y) of discrete columns."""
-        estimator = self.context.estimators[0].estimator
-        blocks = [self.context.target, *(s.block for s in self.selected)]
-        blocks += [joint_block(pair) for pair in product(self.candidates, self.selected)]
-        h = [estimator.bind(x, Block()).score(Batch.observed(x)) for x in blocks]  # I(x; x)
-        of_pairs = np.reshape(h[len(self.selected) + 1 :], self.redundancy.shape)
-        return of_pairs + h[0], np.array(h[1 : len(self.selected) + 1]) + h[0]
-
 
 class Pairwise(BaseEstimator):
     """Base class of pairwise criteria; a criterion implements `evaluate`."""
 
     is_cmi: ClassVar[bool] = False
-    prunes: ClassVar[bool] = False
-    takes_portfolio: ClassVar[bool] = False
+    permutes_target: ClassVar[bool] = True
 
     def evaluate(self, terms: MITerms) -> FloatArray:
         """Return J(c) in nats given some selected feature, of the shape of `terms.relevance`."""
         raise NotImplementedError
 
-    def pairs(self, candidates: Features, selected: Features) -> list[tuple[Feature, Feature]]:
-        """Return the pairs of features of which I(fg; y) is needed, those of candidates first."""
+    def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
+        """Return the pairs of which I(fg; y) is needed; refuse what J is not defined for."""
         return list(product(candidates, selected))
-
-    def check(self, context: SelectionContext, features: Features) -> None:
-        """Refuse data, estimators or parameters that the criterion is not defined for."""
 
     def conditioning_set(self, fixed: Features, selected: Features) -> Features:
         """Return all of them."""
@@ -156,16 +122,17 @@ class Pairwise(BaseEstimator):
         """Return the values of the candidates; fixed features count as selected."""
         # Without constant fixed columns, which would count in every mean.
         varying = tuple(f for f in self.conditioning_set(fixed, selected) if len(f.block))
-        self.check(context, [*candidates, *varying])
         schemes = tuple(scheme for scheme in context.surrogates if scheme not in GIVEN_ONLY)
         if not schemes:
             raise ValueError(
-                f"surrogates={context.surrogates!r} permute a candidate among samples with similar "
-                f"selected features, but criterion={self!r} is tested by permuting the target: "
-                'use surrogates="global", "shift" or "blocks".'
+                f"surrogates={context.surrogates!r} permute a candidate, but criterion={self!r} is "
+                'tested by permuting the target: use surrogates="global", "shift" or "blocks".'
             )
         shared = replace(context, is_portfolio=False, surrogates=schemes, shared_permutations=True)
-        return PairwiseScores(shared, tuple(candidates), varying, schemes, stream_key, self)
+        pairs = self.pairs(context, candidates, varying)
+        joint = (Feature("", f.columns + g.columns, f.block + g.block) for f, g in pairs)
+        mi = cmi_given(shared, (*candidates, *varying, *joint), (), stream_key)
+        return PairwiseScores(shared, tuple(candidates), schemes, varying, mi, self)
 
 
 class LinearCriterion(Pairwise):
@@ -176,34 +143,27 @@ class LinearCriterion(Pairwise):
     Parameters
     ----------
     beta : float
-        The weight of redundancy with each selected feature; 0 if features are assumed to be
-        independent.
+        0 if features are assumed to be independent.
     gamma : float
-        The weight of I(c; s | y); 0 if they are assumed to be independent given the target.
+        0 if they are assumed to be independent given the target.
 
     Examples
     --------
-    >>> from pidselect import PIDSelector, datasets
     >>> from pidselect.selection import LinearCriterion
-    >>> X, y = datasets.toy(random_state=1).Xy
-    >>> PIDSelector(LinearCriterion(1.0, 1.0), n_permutations=0, max_features=2).fit(X, y).selected_
-    array([0, 2])
+    >>> LinearCriterion(beta=0.5, gamma=0.2)
+    LinearCriterion(beta=0.5, gamma=0.2)
     """
 
     def __init__(self, beta: float = 1.0, gamma: float = 1.0) -> None:
         self.beta = beta
         self.gamma = gamma
 
-    def check(self, context: SelectionContext, features: Features) -> None:
-        """Refuse weights that are no finite numbers."""
+    def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
+        """Return none if I(c; s | y) has no weight; refuse weights that are no finite numbers."""
         for name, weight in self.get_params().items():
-            is_number = isinstance(weight, Real) and not isinstance(weight, bool)
-            if not is_number or not np.isfinite(float(weight)):
+            if not isinstance(weight, Real) or not np.isfinite(float(weight)):
                 raise ValueError(f"{name}={weight!r} is no weight: use a number, such as 1.0.")
-
-    def pairs(self, candidates: Features, selected: Features) -> list[tuple[Feature, Feature]]:
-        """Return none if I(c; s | y) has no weight."""
-        return super().pairs(candidates, selected) if self.gamma else []
+        return super().pairs(context, candidates, selected) if self.gamma else []
 
     def evaluate(self, terms: MITerms) -> FloatArray:
         """Return J'; terms of weight 0 are not computed."""
@@ -245,27 +205,30 @@ class DISR(Pairwise):
 
     .. math:: J(c) = \sum_s \left( \frac{I(cs;y)}{H(c,s,y)} - \frac{I(s;y)}{H(s,y)} \right)
 
-    The second part is added here: it is the same for all candidates, so it changes no ranking, but
-    without it noise would inherit the relevancy of the selected features and be significant. Given
-    selected features, values are ratios, not bits.
+    Without the second part, which is added here and changes no ranking, noise would inherit the
+    relevancy of the selected features. Given selected features, values are ratios, not bits.
     """
 
-    def check(self, context: SelectionContext, features: Features) -> None:
-        """Refuse estimators and columns without entropies."""
+    def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
+        """Return all of them; refuse an estimator without entropies."""
         estimator = context.estimators[0].estimator
-        columns = (*context.target.columns, *joint_block(features).columns)
-        continuous = [c.name for c in columns if c.feature_type == "continuous"]
-        if continuous or not isinstance(estimator, Discrete):
+        if not isinstance(estimator, Discrete):
             raise ValueError(
-                f"DISR divides by an entropy: of its columns, {continuous} are continuous, and the "
-                f'estimator is {estimator!r}. Bin the columns and use estimator="discrete".'
+                f"DISR divides by an entropy, which {estimator!r} does not estimate: use "
+                'estimator="discrete", with binned columns.'
             )
+        return super().pairs(context, candidates, selected)
 
     def evaluate(self, terms: MITerms) -> FloatArray:
         """Return the sum of the increases in symmetrical relevance."""
-        of_pairs, of_selected = terms.scores.entropies
-        ratio_of_selected = terms.of_selected / (of_selected - terms.of_selected)
-        ratio = terms.joint / (of_pairs - terms.joint)
+        mi, n = terms.scores.mi, terms.n_selected
+        features = mi.candidates[len(terms.scores.candidates) :]  # the selected ones, then pairs
+        blocks = [mi.context.target, *(feature.block for feature in features)]
+        bind = mi.context.estimators[0].estimator.bind
+        h = np.array([bind(x, Block()).score(Batch.observed(x)) for x in blocks])  # H(x) = I(x; x)
+        sums = h[1:] + h[0]
+        ratio_of_selected = terms.of_selected / (sums[:n] - terms.of_selected)
+        ratio = terms.joint / (sums[n:].reshape(-1, n, 1) - terms.joint)
         # A ratio has no unit: times a bit, as values are divided by a bit later.
         return BIT * (ratio - ratio_of_selected[:, np.newaxis]).sum(axis=2)
 
@@ -276,14 +239,13 @@ class UniqueInContext(Pairwise):
     .. math:: J(c) = \max_{t \in S} \min_{s \in S \setminus t}
               \Big[ I(c;y|t) - \min\big( I(c;y|t),\, I(s;y|t),\, I(c;s) \big) \Big]
 
-    The brackets take the place of the unique information of c given t: I(c; y | t) less a bound on
-    what c shares with s (section 5.4 of the paper). One t is enough for a synergy, hence the
-    maximum; one s is enough for a redundancy, hence the minimum.
+    The brackets bound the unique information of c given t (section 5.4 of the paper). One t is
+    enough for a synergy, hence the maximum; one s for a redundancy, hence the minimum.
     """
 
-    def pairs(self, candidates: Features, selected: Features) -> list[tuple[Feature, Feature]]:
+    def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
         """Return also those of selected features."""
-        return [*super().pairs(candidates, selected), *combinations(selected, 2)]
+        return [*super().pairs(context, candidates, selected), *combinations(selected, 2)]
 
     def evaluate(self, terms: MITerms) -> FloatArray:
         """Return the value given the feature t for which it is largest."""

@@ -10,7 +10,7 @@ from pidselect.data import IntArray
 from pidselect.decomposition.atoms import Atoms, decompose_feature
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature, Features, joint_block
+from pidselect.selection.pool import Feature, joint_block
 from pidselect.selection.result import Selection, Step
 from pidselect.selection.scoring import bits_shown, information_given, information_of_set
 from pidselect.selection.subsamples import subsample_information
@@ -34,59 +34,35 @@ def with_path_atoms(
     `subsamples` some of them each, for the intervals of the chosen candidates. Tuples of look-ahead
     are not decomposed.
     """
-    steps = [
-        _with_atoms(step, context, features, information, fraction, rows, subsamples)
-        for step in record.steps
-    ]
+    varying = {name: feature for name, feature in features.items() if len(feature.block)}
+    steps: list[Step] = []
+    for step in record.steps:
+        order = sorted(zip(step.candidates, step.values, strict=True), key=lambda one: -one[1])
+        names = dict.fromkeys((step.chosen, *(name for name, _ in order)))
+        candidates = [varying[name] for name in names if name in varying][:MOST_CANDIDATES]
+        given = [varying[name] for name in step.conditioning_set if name in varying]
+        sets = {one.name: tuple(f for f in given if f is not one) for one in candidates}
+        added = information_given(context, candidates, [sets[one.name] for one in candidates])
+        joint = math.fsum(bits_shown(context, given).values())
+        chosen = {one.name: one for one in candidates if one.name == step.chosen}
+        resampled = subsample_information(context, chosen, sets, rows[subsamples])
+        states = {
+            some: fraction.states_of_set(joint_block(some).take(rows)) for some in sets.values()
+        }
+        atoms: dict[str, Atoms] = {}
+        for one, bits in zip(candidates, added.tolist(), strict=True):
+            others = [other.name for other in sets[one.name]]
+            found = decompose_feature(
+                fraction,
+                fraction.states_of_feature(one.block.take(rows)),
+                states[sets[one.name]],
+                information[one.name],
+                bits,
+                subsamples,
+                resampled.get(one.name),
+                information_of_set(information, bits if one in given else 0.0, joint, others),
+            )
+            if found is not None:
+                atoms[one.name] = found
+        steps.append(replace(step, atoms=atoms))
     return replace(record, steps=tuple(steps))
-
-
-def _with_atoms(
-    step: Step,
-    context: SelectionContext,
-    features: Mapping[str, Feature],
-    information: Mapping[str, float],
-    fraction: SharedFraction,
-    rows: IntArray,
-    subsamples: IntArray,
-) -> Step:
-    order = sorted(zip(step.candidates, step.values, strict=True), key=lambda one: -one[1])
-    names = dict.fromkeys((step.chosen, *(name for name, _ in order)))
-    candidates = [
-        features[name] for name in names if name in features and len(features[name].block)
-    ][:MOST_CANDIDATES]
-    varying = [
-        features[name]
-        for name in step.conditioning_set
-        if name in features and len(features[name].block)
-    ]
-    sets: dict[str, Features] = {
-        one.name: tuple(other for other in varying if other is not one) for one in candidates
-    }
-    added = information_given(context, candidates, [sets[one.name] for one in candidates])
-    joint = math.fsum(bits_shown(context, varying).values())
-    chosen = {one.name: one for one in candidates if one.name == step.chosen}
-    resampled = subsample_information(context, chosen, sets, rows[subsamples])
-    states = {
-        given: fraction.states_of_set(joint_block(given).take(rows)) for given in sets.values()
-    }
-    atoms: dict[str, Atoms] = {}
-    for place, one in enumerate(candidates):
-        found = decompose_feature(
-            fraction,
-            fraction.states_of_feature(one.block.take(rows)),
-            states[sets[one.name]],
-            information[one.name],
-            float(added[place]),
-            subsamples,
-            resampled.get(one.name),
-            information_of_set(
-                information,
-                float(added[place]) if one in varying else 0.0,
-                joint,
-                [other.name for other in sets[one.name]],
-            ),
-        )
-        if found is not None:
-            atoms[one.name] = found
-    return replace(step, atoms=atoms)

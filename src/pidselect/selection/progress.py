@@ -1,18 +1,36 @@
-"""Progress of a selection on standard error."""
+"""Progress of a fit, of `PIDSelector.explain` and of `stability`, on standard error.
+
+A step reports to an `Observer`; results do not depend on it. Without `verbose`, the observer is a
+context variable, so that fits in several threads are reported separately.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
 
 from pidselect.data.messages import counted, duration, printable
-from pidselect.selection.callbacks import Callback, Stage, selected_features
-from pidselect.selection.result import Selection, Step
+from pidselect.selection.result import Phase, Selection, Step
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+logger = logging.getLogger(__name__)
+
+#: A phase of the fit, its final p-values, the tests and atoms of `explain`, or `stability`.
+StageName = Phase | Literal["final", "roles", "atoms", "stability"]
+
+#: Stages of the work that follows the selection.
+LATER_STAGES = {
+    "roles": "testing relevance",
+    "atoms": "decomposing information",
+    "stability": "selecting on random subsamples",
+}
 
 #: Seconds between two lines of progress where there is no terminal.
 LINE_INTERVAL = 15.0
@@ -22,11 +40,82 @@ LINE_INTERVAL = 15.0
 MARGIN = 4
 
 
+class Observer:
+    """What a fit reports to, in its thread; this one only keeps the steps so far."""
+
+    #: Whether progress is shown: tasks are then short.
+    is_shown: bool = False
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self._blank: Selection | None = None
+
+    def begin(self, blank: Selection) -> None:
+        """Handle the start of a fit, with its record without steps."""
+        self.steps, self._blank = [], blank
+
+    def on_stage(self, phase: StageName, n_candidates: int, n_values: int) -> None:
+        """Handle the start of a test of at most so many values; not of one in a checkpoint.
+
+        The values of "atoms" are features, those of "stability" subsamples.
+        """
+
+    def on_progress(self, count: int) -> None:
+        """Handle `count` more values, computed or read from a checkpoint."""
+
+    def on_step(self, step: Step) -> Step:
+        """Handle a step that is decided, and return it."""
+        self.steps.append(step)
+        logger.debug("%s", step)
+        return step
+
+    @property
+    def interrupted(self) -> Selection | None:
+        """The record so far of a fit that was interrupted; None if none had begun."""
+        if self._blank is None:
+            return None
+        steps, features = tuple(self.steps), selected_features(self.steps)
+        return replace(self._blank, steps=steps, features=features, is_complete=False)
+
+
+def selected_features(steps: Sequence[Step]) -> tuple[str, ...]:
+    """Return the features that are selected after some steps, in the order of inclusion."""
+    names: list[str] = []
+    for step in steps:
+        if step.outcome == "included":
+            names += step.jointly_included or (step.chosen,)
+        for name in step.removed:
+            names.remove(name)
+    return tuple(names)
+
+
+_ACTIVE: ContextVar[Observer | None] = ContextVar("pidselect_observer", default=None)
+
+
 @contextmanager
-def progress_bar(verbose: int) -> Iterator[Callback | None]:
-    """Show progress if `verbose`, in the main thread: several bars would overwrite each other."""
-    if not verbose or threading.current_thread() is not threading.main_thread():
-        yield None
+def observing(observer: Observer | None) -> Iterator[None]:
+    """Have an observer in this block and thread; None for none."""
+    token = _ACTIVE.set(observer)
+    try:
+        yield
+    finally:
+        _ACTIVE.reset(token)
+
+
+def current_observer() -> Observer:
+    """Return the observer of this thread, or one that shows nothing."""
+    return _ACTIVE.get() or Observer()
+
+
+@contextmanager
+def progress_bar(verbose: int) -> Iterator[Observer]:
+    """Yield the observer of a fit; if none is active, a display of the progress if `verbose`.
+
+    It is shown in the main thread only: several bars would overwrite each other.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if _ACTIVE.get() or not verbose or not is_main:
+        yield current_observer()
         return
     with show_progress() as display:
         yield display
@@ -58,27 +147,15 @@ def show_progress(quiet: bool = False) -> Iterator[ProgressDisplay]:
         yield ProgressDisplay(bar)
 
 
-class ProgressDisplay(Callback):
-    """Progress of a fit and of what follows it, as a bar or as lines.
+class ProgressDisplay(Observer):
+    """Progress as a bar or, where it is disabled, as lines at an interval of some seconds."""
 
-    Parameters
-    ----------
-    bar : rich.progress.Progress
-        Where it is disabled, lines are printed instead.
-    interval : float
-        Seconds between two lines.
-
-    Attributes
-    ----------
-    interrupted : Selection or None
-        The selection as far as it was at an interruption.
-    """
+    is_shown = True
 
     def __init__(self, bar: Progress, interval: float = LINE_INTERVAL) -> None:
-        self.interrupted: Selection | None = None
+        super().__init__()
         self._bar, self._interval = bar, interval
         self._task = bar.add_task("starting", total=None)
-        self._steps: list[Step] = []
         self._last = bar.get_time()
 
     def message(self, text: str) -> None:
@@ -96,12 +173,12 @@ class ProgressDisplay(Callback):
         self._bar.remove_task(self._task)  # rich cannot reset a total to None
         self._task = self._bar.add_task(printable(text), total=total)
 
-    def on_stage(self, stage: Stage) -> None:
+    def on_stage(self, phase: StageName, n_candidates: int, n_values: int) -> None:
         """Start a new bar."""
-        text = describe_stage(stage, len(selected_features(self._steps)))
-        total = None if stage.phase == "atoms" else stage.n_values  # atoms are counted at the end
+        text = describe_stage(phase, n_candidates, self.steps)
+        total = None if phase == "atoms" else n_values  # atoms are counted at the end
         is_new = text != self._bar.tasks[0].description
-        start = self.status if stage.phase in LATER_STAGES and is_new else self._start
+        start = self.status if phase in LATER_STAGES and is_new else self._start
         start(text, total)
 
     def on_progress(self, count: int) -> None:
@@ -113,39 +190,25 @@ class ProgressDisplay(Callback):
             about = f", about {duration(left)} left" if left is not None else ""
             self.message(f"{task.description}: {task.percentage:.0f} %{about}")
 
-    def on_step(self, step: Step) -> None:
+    def on_step(self, step: Step) -> Step:
         """Print the decision where there is no bar."""
-        self._steps.append(step)
         if self._bar.disable:
             self.message(str(step))
-
-    def on_interrupt(self, selection: Selection) -> None:
-        """Remove the bar and keep the selection."""
-        self._bar.stop()
-        self.interrupted = selection
+        return super().on_step(step)
 
 
-#: Stages of the work that follows the selection.
-LATER_STAGES = {
-    "roles": "testing relevance",
-    "atoms": "decomposing information",
-    "stability": "selecting on random subsamples",
-}
-
-
-def describe_stage(stage: Stage, n_selected: int) -> str:
-    """Return what is being computed, in a few words.
+def describe_stage(phase: StageName, n_candidates: int, steps: Sequence[Step] = ()) -> str:
+    """Return what is being computed after some steps, in a few words.
 
     Examples
     --------
-    >>> describe_stage(Stage("forward", 3, 28, 1000), 2)
-    'step 3, forward: 28 candidates, 2 selected'
+    >>> describe_stage("forward", 28)
+    'step 1, forward: 28 candidates, 0 selected'
     """
-    if stage.phase in LATER_STAGES:
-        return LATER_STAGES[stage.phase]
-    if stage.phase == "final":
-        return f"final p-values of {counted(stage.n_candidates, 'feature')}"
-    candidates = counted(stage.n_candidates, "candidate")
-    if stage.phase == "marginal":
-        return f"marginal tests: {candidates}, {n_selected} selected"
-    return f"step {stage.step}, {stage.phase}: {candidates}, {n_selected} selected"
+    if phase in LATER_STAGES:
+        return LATER_STAGES[phase]
+    if phase == "final":
+        return f"final p-values of {counted(n_candidates, 'feature')}"
+    name = "marginal tests" if phase == "marginal" else f"step {len(steps) + 1}, {phase}"
+    n_selected = len(selected_features(steps))
+    return f"{name}: {counted(n_candidates, 'candidate')}, {n_selected} selected"

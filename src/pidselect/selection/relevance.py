@@ -35,10 +35,10 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.decomposition.explanation import Role
 from pidselect.selection.backward import cmi_given_others
-from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.pool import Feature, FeaturePool, Features
+from pidselect.selection.progress import StageName
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given, information_given
 from pidselect.selection.step_test import is_pooled, pooled_standardizer, run_test
@@ -156,10 +156,11 @@ def _run_scheme(
     context, n_features, pooled = scores.context, len(known), is_pooled(scores)
     n_pilot = context.count_pilot(n_features) if pooled else context.n_pilot
     n, first_test = context.fixed_n_permutations, 1 + n_pilot
-    interim = (_fill_batch(first_test + least) - first_test for least in INTERIM)
+    batches = (-(-(first_test + least) // PERMUTATION_BATCH) for least in INTERIM)
+    interim = (n_batches * PERMUTATION_BATCH - first_test for n_batches in batches)
     stops = [*(stop for stop in interim if stop < n), n]
     n_values = n_features * len(context.estimators) * (first_test + n)
-    context.executor.callbacks.on_stage(stage, n_features, n_values, False)
+    context.executor.observer.on_stage(stage, n_features, n_values)
     values = scores.score(range(first_test + stops[0]))[0]
     pilot = values[..., 1:first_test]
     standardizer = pooled_standardizer(scores, pilot) if pooled else context.standardizer(pilot)
@@ -179,11 +180,6 @@ def _run_scheme(
     best = standardized[..., 0].argmax(axis=1)
     arrays: tuple[Any, ...] = (p_values, observed, best, np.int64(scheme), np.int64(stop))
     return FamilyTests(*(np.broadcast_to(one, n_features) for one in arrays))
-
-
-def _fill_batch(n: int) -> int:
-    """Return the number of permutations in as many whole batches as n need."""
-    return -(-n // PERMUTATION_BATCH) * PERMUTATION_BATCH
 
 
 def _assess_selected(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -25,12 +25,6 @@ INCLUSION_PHASES = ("forward", "swap", "lookahead", "random_starts", "marginal")
 WITHIN_ERROR = "p lies within the error of the permutations"
 NOTHING_TO_FIND = "there may be nothing to find"
 
-#: The columns of the text.
-HEADER = (
-    *("feature", "step", "bits added", "estimator"),
-    *("score", "critical value", "p", "final p"),
-)
-
 #: The columns of `Selection.to_frame`, and their types.
 FRAME_COLUMNS = {
     "step": int,
@@ -49,6 +43,9 @@ FRAME_COLUMNS = {
     **dict.fromkeys(ATOMS, float),
 }
 
+
+#: Those that all candidates of a step have in common.
+STEP_COLUMNS = ("phase", "unit", "critical_value", "surrogates", "n_permutations")
 
 #: The part of alpha of single candidates, if there are other tests at a step; those share the rest.
 SINGLE_SHARE = 0.8
@@ -325,6 +322,8 @@ class Selection(TabularResult):
     x1          5               ksg-rank   26.0                  0.0196
     Joint information with the target: 2.241 bit.
     Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.
+    >>> record.inclusion_step("x2").conditioning_set
+    ('x0',)
     >>> record.notes
     ('Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.',)
     >>> [f"{step.phase} {step.chosen}: {step.outcome}" for step in record.tests]
@@ -361,14 +360,6 @@ class Selection(TabularResult):
 
         Of a feature that the marginal tests selected, it is these, with the feature as the chosen
         one; of a duplicate, that of the column it duplicates.
-
-        Examples
-        --------
-        >>> from pidselect import PIDSelector, datasets
-        >>> toy = datasets.toy(200, random_state=1)
-        >>> record = PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y).selection_
-        >>> record.inclusion_step("x2").conditioning_set
-        ('x0',)
         """
         if feature in self.also_relevant:
             feature, tests = self.duplicates.get(feature, feature), self.marginal
@@ -392,14 +383,13 @@ class Selection(TabularResult):
     def notes(self) -> tuple[str, ...]:
         """Remarks on the table of features: joint inclusions, close calls, early stopping, rows."""
         notes = [*self._joint_inclusions(), *self.not_confirmed(), *self._not_searched()]
-        if close := dict.fromkeys(shown(step.chosen) for step in self.steps if step.close_call):
-            notes.append(f"Close call, as {WITHIN_ERROR}: {' and '.join(close)}.")
+        if close := [*dict.fromkeys(step.chosen for step in self.steps if step.close_call)]:
+            notes.append(f"Close call, as {WITHIN_ERROR}: {listed(close)}.")
         alpha = self.settings.alpha
-        weak = [shown(name) for name, p in self.p_values.items() if not is_significant(p, alpha)]
-        if weak:
+        if weak := [name for name, p in self.p_values.items() if not is_significant(p, alpha)]:
             notes.append(
                 f"Final p-value above {alpha:g}, so possibly redundant with the other selected "
-                f"features: {' and '.join(weak)}."
+                f"features: {listed(weak)}."
             )
         if self.also_relevant:
             notes.append(
@@ -427,15 +417,15 @@ class Selection(TabularResult):
             ]
             if step.accepted and len(names) > 1:
                 whose = "the tuple" if step.phase == "lookahead" else shown(step.chosen)
-                listed = " and ".join(map(shown, names))
-                notes.append(f"{listed} were included jointly: score and p are those of {whose}.")
+                who = listed(names)
+                notes.append(f"{who} were included jointly: score and p are those of {whose}.")
         return notes
 
     def not_confirmed(self) -> list[str]:
         """Return sentences on significant tuples none of whose members is selected."""
         return [
-            f"{' and '.join(map(shown, step.jointly_included))} are significant jointly (p = "
-            f"{step.p_value:.4f}), but not each given the others: they are not selected."
+            f"{listed(step.jointly_included)} are significant jointly (p = {step.p_value:.4f}), "
+            "but not each given the others: they are not selected."
             for step in self.steps
             if step.phase == "lookahead"
             and step.accepted
@@ -444,8 +434,8 @@ class Selection(TabularResult):
 
     def _not_searched(self) -> list[str]:
         """Return what the last test of single candidates has noted, such as omitted look-ahead."""
-        forward = [step for step in self.steps if step.phase == "forward"]
-        note = forward[-1].note if forward and not forward[-1].accepted else ""
+        last = last_step(self.steps, "forward")
+        note = last.note if last and not last.accepted else ""
         return [f"{note[0].upper()}{note[1:]}."] if note else []
 
     def empty_verdict(self) -> str:
@@ -518,7 +508,9 @@ class Selection(TabularResult):
         """Return a table of the selected features, then the notes."""
         rows = feature_rows(self)
         has_bits = all(row["unit"] in ("bit", None) for row in rows)  # one estimator
-        cells = [[*HEADER], *map(_cells, rows)]
+        header = ["feature", "step", "bits added", "estimator"]
+        header += ["score", "critical value", "p", "final p"]
+        cells = [header, *map(_cells, rows)]
         lines: list[str | TextTable] = [
             TextTable([[*row[:3], *row[4:]] for row in cells] if has_bits else cells)
         ]
@@ -530,6 +522,11 @@ class Selection(TabularResult):
             joint = sum(self.bits_added.values())
             lines.append(f"Joint information with the target: {joint:.{DIGITS}f} bit.")
         return [[*lines, *self.notes]]
+
+
+def last_step(steps: Sequence[Step], phase: Phase) -> Step | None:
+    """Return the last step of a phase."""
+    return next((step for step in reversed(steps) if step.phase == phase), None)
 
 
 def feature_rows(selection: Selection) -> list[dict[str, Any]]:
@@ -560,16 +557,12 @@ def candidate_rows(step: Step) -> list[dict[str, Any]]:
     """Return the values and the test of each candidate of a step."""
     return [
         {
-            "phase": step.phase,
+            **{name: getattr(step, name) for name in STEP_COLUMNS},
             "candidate": candidate,
             "bits": step.values[place],
             "estimator": step.estimators[place],
             "score": step.scores[place],
-            "unit": step.unit,
             "p_value": step.p_values[place] if step.p_values else None,
-            "critical_value": step.critical_value,
-            "surrogates": step.surrogates,
-            "n_permutations": step.n_permutations,
             "chosen": candidate == step.chosen,
             "accepted": step.accepted and candidate in (step.chosen, *step.jointly_included),
             **{atom: getattr(step.atoms.get(candidate), atom, None) for atom in ATOMS},

@@ -37,7 +37,6 @@ from pidselect.data.messages import counted, listed
 from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator, is_portfolio
 from pidselect.exceptions import EmptySelectionWarning
-from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
 from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit, take_rows
@@ -161,8 +160,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     random_state : int, Generator, RandomState or None
         The seed, from 0 to 2**64 - 1, for reproducible results.
     verbose : int, default=0
-        1 shows progress on standard error; needs ``pidselect[progress]``. See
-        `pidselect.selection.callbacks.use_callback` for progress in code.
+        1 shows progress on standard error; needs ``pidselect[progress]``.
 
     Attributes
     ----------
@@ -338,15 +336,14 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         settings = record_settings(self, parameters, context, used)
         blank = empty_record(settings, dataset, pool, frame_library(X))
         with ExitStack() as stack:
-            progress = stack.enter_context(progress_bar(parameters.verbose))
-            callbacks = active_callbacks(blank, progress)
-            stack.enter_context(callbacks.reporting_interrupt())
+            observer = stack.enter_context(progress_bar(parameters.verbose))
+            observer.begin(blank)
             known = None
             if (file := parameters.checkpoint) is not None:
                 asked = saved_settings(self, settings, parameters, dataset, pool, context)
                 identity = identify(asked, dataset, context.groups)
                 known = stack.enter_context(recording(file, identity))
-            executor = replace(context.executor, callbacks=callbacks, checkpoint=known)
+            executor = replace(context.executor, observer=observer, checkpoint=known)
             context = replace(context, executor=executor)
             used.announce()
             path = replace(context, alpha=parameters.step_alpha)
@@ -355,7 +352,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             if parameters.select == "relevant":
                 marginal, others = also_relevant(context, pool, plan, features, steps, names)
             bits_added = bits_shown(context, (*pool.fixed, *features))
-            columns = score_columns(
+            scores, p_values, ranking = score_columns(
                 context, pool, features, steps, final, len(names), plan.criterion.is_cmi, others
             )
         # Set only now, so that a fit that fails leaves the attributes of an earlier one.
@@ -372,9 +369,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
             dtype=int,
         )
         self.n_features_ = len(self.selected_)
-        self.support_ = columns.ranking == 1
-        self.ranking_, self.scores_ = columns.ranking, columns.scores
-        self.pvalues_ = columns.p_values
+        self.support_ = ranking == 1
+        self.ranking_, self.scores_, self.pvalues_ = ranking, scores, p_values
         found = fit_warnings(dataset, pool, features, steps)
         self.selection_ = replace(
             blank,

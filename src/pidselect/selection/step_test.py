@@ -13,9 +13,9 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.data.messages import listed, shown
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.callbacks import StageName
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
+from pidselect.selection.progress import StageName
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import CandidateScores, ConditionalMI
 from pidselect.significance import (
@@ -208,9 +208,7 @@ def _run_test(
     if context.n_permutations is None:
         most += max_permutations(context.alpha) + UNDISPUTED_BATCHES * PERMUTATION_BATCH
     n_values = scores.n_values * most
-    is_exact = context.n_permutations == 0 or len(parts) == 1
-    is_exact = is_exact and context.n_permutations is not None and not pooled
-    executor.callbacks.on_stage(stage, len(scores.candidates), n_values, is_exact)
+    executor.observer.on_stage(stage, len(scores.candidates), n_values)
     shown = scores.shown_apart()  # before the estimators of the tests take memory
     tests: list[_RunningTest] = []
     for part in parts:

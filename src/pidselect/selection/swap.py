@@ -71,7 +71,7 @@ def swap(
             continue
         note = f"replaces {feature.name}, p = {of_feature.p_value:.4f} given it"
         step = replace(step, replaced=feature.name).with_note(note)
-        steps.append(context.executor.callbacks.on_step(step))
+        steps.append(context.executor.observer.on_step(step))
         current = [*others, rival]
     return current, steps
 

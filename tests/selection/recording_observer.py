@@ -1,27 +1,43 @@
-"""Callbacks that record every call, or interrupt a fit."""
+"""Observers that record every call, or interrupt a fit."""
 
 from __future__ import annotations
 
-from pidselect.selection.callbacks import Callback
+from typing import NamedTuple
+
+from pidselect.selection.progress import Observer
 
 
-class Recorder(Callback):
+class Stage(NamedTuple):
+    """A stage, and the number of the step that it decides."""
+
+    phase: str
+    step: int
+    n_candidates: int
+    n_values: int
+
+
+class Recorder(Observer):
     """Record the calls in order, as pairs of event and argument."""
 
+    is_shown = True
+
     def __init__(self):
+        super().__init__()
         self.calls = []
 
-    def on_stage(self, stage):
-        self.calls.append(("stage", stage))
+    def on_stage(self, phase, n_candidates, n_values):
+        self.record("stage", Stage(phase, len(self.steps) + 1, n_candidates, n_values))
 
     def on_progress(self, count):
-        self.calls.append(("progress", count))
+        self.record("progress", count)
 
     def on_step(self, step):
-        self.calls.append(("step", step))
+        super().on_step(step)
+        self.record("step", step)
+        return step
 
-    def on_interrupt(self, selection):
-        self.calls.append(("interrupt", selection))
+    def record(self, event, what):
+        self.calls.append((event, what))
 
     def all(self, event):
         """Return the arguments of all calls of one event."""
@@ -47,18 +63,7 @@ class Interrupting(Recorder):
         self.due = event, number
         self.error = error
 
-    def on_stage(self, stage):
-        super().on_stage(stage)
-        self._raise_if_due("stage")
-
-    def on_progress(self, count):
-        super().on_progress(count)
-        self._raise_if_due("progress")
-
-    def on_step(self, step):
-        super().on_step(step)
-        self._raise_if_due("step")
-
-    def _raise_if_due(self, event):
+    def record(self, event, what):
+        super().record(event, what)
         if self.due == (event, len(self.all(event))):
             raise self.error
