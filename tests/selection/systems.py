@@ -33,7 +33,7 @@ def select(selector, X, y, plan=None, **changes):
     """Return features, steps and final p-values as `fit` does, in a changed plan or executor."""
     dataset, parameters = read_dataset(X, y), check_parameters(selector)
     estimators = choose_estimators(selector, parameters, dataset)
-    by_rank = all(named.uses_ranks_only for named in estimators)
+    by_rank = all(named.has("uses_ranks_only") for named in estimators)
     pool = build_pool(
         dataset.table, selector.fixed_features, selector.feature_groups, None, by_rank
     )

@@ -274,7 +274,7 @@ def test_naive_backward_can_end_with_nothing():
 
 def test_estimators_are_released_before_others_are_bound(monkeypatch):
     """The memory is that of one test at a time."""
-    bound, n_alive, bind = [], [], Executor.bind
+    bound, n_alive, bind = [], [], SelectionContext.bind
 
     def recording(*arguments, **options):
         gc.collect()
@@ -283,7 +283,7 @@ def test_estimators_are_released_before_others_are_bound(monkeypatch):
         bound.extend(map(weakref.ref, found))
         return found
 
-    monkeypatch.setattr(Executor, "bind", recording)
+    monkeypatch.setattr(SelectionContext, "bind", recording)
     for settings in ({}, {"n_permutations": "auto"}, {"backward": None}):
         quick(**settings).fit(*systems.numbers())
     assert not any(n_alive)

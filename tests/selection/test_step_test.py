@@ -17,11 +17,12 @@ from systems import PAPER, gates, n_computed, numbers, quick, season, select, wi
 
 from pidselect.data import Block, Column, read_block
 from pidselect.estimators import KSG, Copula, Discrete, resolve
+from pidselect.selection.backward import N_CONCURRENT, cmi_given_others
 from pidselect.selection.callbacks import use_callback
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
-from pidselect.selection.scoring import N_CONCURRENT, ConditionalMI, cmi_given, cmi_given_each
+from pidselect.selection.scoring import ConditionalMI, cmi_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import BACKWARD, FORWARD, first_largest, maximum_statistic, p_values
 from pidselect.significance.standardize import (
@@ -86,8 +87,7 @@ def test_any_task_size(name, task_size):
 @pytest.mark.parametrize("n_concurrent", [1, 2, 100])
 def test_any_number_of_conditioning_sets_at_once(shared, n_concurrent):
     context, features = continuous_features(shared_permutations=shared)
-    others = [[f for f in features if f is not feature] for feature in features]
-    scores = cmi_given_each(context, features, others, (BACKWARD, 0))
+    scores = cmi_given_others(context, [], features, (BACKWARD, 0))
     found, expected = (
         replace(scores, binding=replace(scores.binding, n_concurrent=n)).score(range(20))
         for n in (n_concurrent, len(features))
@@ -99,7 +99,7 @@ def test_any_number_of_conditioning_sets_at_once(shared, n_concurrent):
 @pytest.mark.parametrize("numbers", [range(1), range(2), range(251), range(64, 80), range(3, 1000)])
 def test_every_permutation_is_in_one_task(n_parts, numbers):
     for task_size in (1, 50 * 16, 2**22):
-        job = SimpleNamespace(shape=(1, n_parts, 1), n_samples=50, split_by="candidate")
+        job = SimpleNamespace(shape=(1, n_parts, 1), n_samples=50, is_divided=True)
         tasks = Executor(task_size=task_size).split(job, numbers)
         for place in range(n_parts):
             found = [number for places, some in tasks if places == [place] for number in some]

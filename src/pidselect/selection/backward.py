@@ -7,7 +7,7 @@ from dataclasses import replace
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import ConditionalMI, cmi_given_each
+from pidselect.selection.scoring import ConditionalMI
 from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
 from pidselect.significance import BACKWARD, MEMBERS, first_smallest
 from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
@@ -16,6 +16,10 @@ from pidselect.significance.permutation_test import maximum_statistic, minimum_s
 #: Under the minimum statistic, as in the paper, an uninformative feature is retained with
 #: probability alpha**(1/|S|); under the maximum statistic (step down), with at most alpha.
 STATISTICS: dict[str, Statistic] = {"minimum": minimum_statistic, "maximum": maximum_statistic}
+
+
+#: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
+N_CONCURRENT = 4
 
 
 def backward(
@@ -61,4 +65,8 @@ def cmi_given_others(
 ) -> ConditionalMI:
     """Return the conditional mutual information of each feature given all others."""
     others = [[*fixed, *(f for f in features if f is not feature)] for feature in features]
-    return cmi_given_each(context, features, others, stream_key)
+    # A fixed number of permutations is computed at once, so that candidates can be processed a few
+    # at a time, each with more memory. The number does not depend on the workers, nor do the keys
+    # of values in a checkpoint.
+    n = len(others) if context.n_permutations is None else min(len(others), N_CONCURRENT)
+    return ConditionalMI.of(context, features, others, range(len(others)), stream_key, n)

@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import starmap
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
-from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators import Batch, Estimator, Scorer
+from pidselect.data import Block, FloatArray, IntArray
+from pidselect.estimators import Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
-from pidselect.estimators.regression import RecentRegressions, Regression
-from pidselect.estimators.subsample import Subsample, SubsampleScorer
+from pidselect.estimators.regression import RecentRegressions
 from pidselect.selection.callbacks import CallbackList
 from pidselect.selection.resume import Results, digest, to_json
-from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
+from pidselect.significance import PermutationSampler, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan, Scanner
@@ -69,21 +67,21 @@ Task = tuple[list[int], range]
 class ScoringJob(Protocol):
     """Candidates whose values are computed task by task.
 
-    `split_by` says how the work can be split: "any" way, with each "candidate" in tasks of its own,
-    or by "permutation", with all candidates in every task.
+    The shape is the number of tests, candidates and estimators. The key is what determines the
+    values within a fit, as types of JSON.
     """
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The number of tests, candidates and estimators."""
+        """The number of values of one permutation."""
 
     @property
     def n_samples(self) -> int:
         """The number of samples."""
 
     @property
-    def split_by(self) -> Literal["any", "candidate", "permutation"]:
-        """How the work can be split."""
+    def is_divided(self) -> bool:
+        """Whether each candidate needs tasks of its own."""
 
     @property
     def key(self) -> Any:
@@ -106,34 +104,6 @@ class ScoringJob(Protocol):
     def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
         """Return its other arguments, for some candidates in some permutations."""
         return places, permutations
-
-
-@dataclass(frozen=True, eq=False)
-class BoundScorers:
-    """The estimators of a portfolio and the surrogate schemes of a test, bound to y and S.
-
-    `samplers` return the row orders of permutations; permutation 0 is the observed data.
-    """
-
-    scorers: tuple[Scorer, ...]
-    samplers: tuple[PermutationSampler, ...]
-    regression: Regression | None = None  # on S, of which the residuals are scored
-
-    def block(self, block: Block) -> Block:
-        """Return a candidate as it is scored."""
-        return block if self.regression is None else self.regression.residual(block)
-
-    def r_squared(self, block: Block) -> float:
-        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
-        if self.regression is None or not self.regression.found:
-            return 0.0
-        found = [self.regression.found[column.name].r_squared for column in block.columns]
-        return min(self.regression.r_squared, *found)
-
-    def score(self, block: Block, rows: Any) -> FloatArray:
-        """Score a block in given row orders, in nats, shape (n_estimators, n_permutations)."""
-        batch = Batch.of_permutations(self.block(block), rows)
-        return np.array([scorer.score(batch) for scorer in self.scorers])
 
 
 class CPU:
@@ -223,7 +193,7 @@ class Executor:
     callbacks: CallbackList = field(default_factory=CallbackList)
     checkpoint: Results | None = None
     task_size: int = TASK_SIZE
-    _regressions: RecentRegressions = field(default_factory=RecentRegressions)
+    regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
     def __reduce__(self) -> Any:
         return Executor, ()  # resources belong to this process: a worker has a plain executor
@@ -271,52 +241,6 @@ class Executor:
         """Return a result: that of the checkpoint, if there is one that has it, else it is run."""
         return run() if self.checkpoint is None else self.checkpoint.recall(key, run)
 
-    def bind(
-        self,
-        estimators: Sequence[tuple[Estimator, Subsample | None]],
-        target: Block,
-        given: Sequence[Block],
-        schemes: Sequence[str],
-        groups: IntArray | None,
-        n_concurrent: int = 1,
-        columns: Sequence[Sequence[Column]] | None = None,
-    ) -> tuple[BoundScorers, ...]:
-        """Bind estimators and schemes to each conditioning set, in as many threads as jobs.
-
-        An estimator may be limited to a subsample; samples are then permuted within it and within
-        the rest. If `columns` are given, for each set, they and the target are regressed on it.
-        """
-        n_samples, device = target.n_samples, self.device
-        parts = next((part.parts for _, part in estimators if part is not None), None)
-
-        def bind_estimator(
-            one: Estimator, part: Subsample | None, target: Block, block: Block
-        ) -> Scorer:
-            if part is None:
-                return device.bind(one, target, block, n_concurrent)
-            taken = part.take(target), part.take(block)
-            return SubsampleScorer(device.bind(one, *taken, n_concurrent), part)
-
-        def bind_sampler(name: str, block: Block) -> PermutationSampler:
-            if parts is None:
-                return device.sampler(name, block, n_samples, groups)
-            return bind_in_parts(name, block, parts, groups)
-
-        def bind(block: Block, regressed: Sequence[Column]) -> BoundScorers:
-            regression, left = None, target
-            if columns is not None:
-                regression = self._regressions.find(target, regressed, block, groups)
-                left = regression.target
-            return BoundScorers(
-                tuple(bind_estimator(one, part, left, block) for one, part in estimators),
-                tuple(bind_sampler(name, block) for name in schemes),
-                regression,
-            )
-
-        n_threads = effective_n_jobs(self.n_jobs) if device.is_cpu else 1
-        with ThreadPoolExecutor(max(1, min(n_threads, len(given)))) as threads:
-            return tuple(threads.map(bind, given, columns or [()] * len(given)))
-
     # --- tasks ----------------------------------------------------------------------------------
 
     def split(self, job: ScoringJob, permutations: range) -> list[Task]:
@@ -325,12 +249,9 @@ class Executor:
         If progress is reported or saved, tasks are short. Values do not depend on the split.
         """
         n_candidates = job.shape[1]
-        if job.split_by == "candidate":
+        if job.is_divided:
             ranges = self._ranges(permutations, job.n_samples, n_candidates, 1)
             return [([place], some) for place in range(n_candidates) for some in ranges]
-        if job.split_by == "permutation":
-            ranges = self._ranges(permutations, job.n_samples, 1, n_candidates)
-            return [(list(range(n_candidates)), some) for some in ranges]
         # Many candidates are split rather than their permutations, which are scored in one call.
         n_parts = max(1, n_candidates // FEWEST_CANDIDATES)
         ranges = self._ranges(permutations, job.n_samples, n_parts, n_candidates)

@@ -8,9 +8,9 @@ can make it significant.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,22 +20,9 @@ from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Features, columns_of, joint_block
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import added_bits
-from pidselect.selection.step_test import is_close_call
-from pidselect.significance import (
-    PermutationSampler,
-    critical_value,
-    find_strata,
-    is_significant,
-    p_values,
-)
+from pidselect.significance import PermutationSampler, find_strata, is_significant
 from pidselect.significance.interactions import InteractionScan, Scanner, Triples
-from pidselect.significance.permutation_test import Decision, fixed_decision
-from pidselect.significance.sequential import (
-    betting_critical_value,
-    betting_p_values,
-    decision,
-    max_permutations,
-)
+from pidselect.significance.sequential import max_permutations
 
 #: Permutations of the first batch, with the observed data; each further one doubles their number.
 FIRST_BATCH = 16
@@ -61,9 +48,9 @@ class ScanJob(ScoringJob):
         return self.test
 
     @property
-    def split_by(self) -> Literal["any", "candidate"]:
+    def is_divided(self) -> bool:
         """A block is a task of the CPU; a GPU has several at a time."""
-        return "candidate" if self.is_cpu else "any"
+        return self.is_cpu
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -97,19 +84,10 @@ class InteractionTestResult:
 
     def to_step(self, context: SelectionContext, name: str, given: tuple[str, ...]) -> Step:
         """Return the step of the record; the scheme with the largest p-value decides."""
-        observed, alpha = np.array([self.observed]), context.alpha
-        if context.n_permutations is None:
-            p = [float(betting_p_values(observed, null, alpha)[0]) for null in self.null]
-        else:
-            p = [float(p_values(observed, null)[0]) for null in self.null]
+        observed = np.array([self.observed])
+        p = [float(context.p_values(observed, null)[0]) for null in self.null]
         deciding = int(np.argmax(p))
         null, p_value = self.null[deciding], p[deciding]
-        accepted = is_significant(p_value, alpha)
-        critical: float | None = None
-        if context.n_permutations is None:
-            critical = betting_critical_value(null, alpha)
-        elif len(null) == context.n_permutations:
-            critical = critical_value(null, alpha)
         return Step(
             phase="lookahead",
             conditioning_set=given,
@@ -120,13 +98,13 @@ class InteractionTestResult:
             estimators=(INTERACTION,),
             p_values=(p_value,),
             chosen=name,
-            critical_value=critical,
+            critical_value=context.critical_value(null),
             p_value=p_value,
-            alpha=alpha,
+            alpha=context.alpha,
             surrogates=self.schemes[deciding],
             n_permutations=len(null),
-            accepted=accepted,
-            close_call=is_close_call(p_value, context),
+            accepted=is_significant(p_value, context.alpha),
+            close_call=context.is_close_call(p_value),
         )
 
     @classmethod
@@ -186,20 +164,16 @@ def _run_test(
         largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
         found = found or _strongest(scan, largest[..., 0])
         statistics.append(scan.statistic(largest))
-        while (decided := _decision(statistics[-1], context)) == "open":
+        while (decided := context.decide(statistics[-1][0], statistics[-1][1:])) == "open":
             start = len(statistics[-1])
             more = executor.compute(job, range(start, min(2 * start, n_most)))[0]
             statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
-    bits = joint_bits(context, [candidates[place] for place in found], given)
+    of_found = added_bits(context, [candidates[place] for place in found], given)
+    bits = sum(of_found.values())  # by the chain rule
     null = [statistic[1:] for statistic in statistics]
     return np.array(found, dtype=float), np.array([bits, statistics[0][0]]), *null
-
-
-def joint_bits(context: SelectionContext, features: Features, given: Features) -> float:
-    """Return the joint conditional mutual information of features, by the chain rule."""
-    return float(sum(added_bits(context, features, given).values()))
 
 
 def bind_scan(
@@ -215,14 +189,8 @@ def bind_scan(
     given a discrete one, a numeric target is ranked within its levels.
     """
     block, columns = joint_block(given), list(joint_block(candidates).columns)
-    (bound,) = context.executor.bind(
-        (),
-        context.target,
-        [block],
-        schemes,
-        context.groups,
-        columns=[columns] if "residual" in schemes else None,
-    )
+    regressed = [columns] if "residual" in schemes else None
+    (bound,) = replace(context, estimators=()).bind([given], schemes, columns=regressed)
     blocks = [bound.block(feature.block) for feature in candidates]
     if bound.regression is not None:
         scan = InteractionScan.of(blocks, bound.regression.target, None, triples, block)
@@ -242,11 +210,3 @@ def _strongest(scan: InteractionScan, largest: FloatArray) -> tuple[int, ...]:
     block = int(np.argmax(largest[:, family]))
     _, tuples = scan.largest(block, np.arange(len(scan.classes), dtype=np.int32)[np.newaxis])
     return tuple(sorted(int(place) for place in tuples[family, 0] if place >= 0))
-
-
-def _decision(statistic: FloatArray, context: SelectionContext) -> Decision:
-    """Return the decision after the permutations so far; the observed statistic comes first."""
-    observed, null = float(statistic[0]), statistic[1:]
-    if context.n_permutations is None:
-        return decision(observed, null, context.alpha)
-    return fixed_decision(observed, null, context.alpha, context.n_permutations)

@@ -29,7 +29,7 @@ from pidselect.selection.pool import (
     joint_name,
 )
 from pidselect.selection.result import SINGLE_SHARE, Step
-from pidselect.selection.scoring import Binding, ConditionalMI
+from pidselect.selection.scoring import ConditionalMI
 from pidselect.selection.step_test import run_test
 from pidselect.significance import (
     LOOKAHEAD,
@@ -243,16 +243,13 @@ class JointSearch:
         if not pairs:
             return None
         subsets = list(dict.fromkeys(start for _, start in pairs))  # each is bound once
-        given = tuple((*self.given, *start) for start in subsets)
-        of_each = tuple([c for c, start in pairs if start == subset] for subset in subsets)
-        schemes = context.schemes(given[0])
-        scores = ConditionalMI(
+        scores = ConditionalMI.of(
             context,
-            tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
-            schemes,
-            Binding(context, schemes, given, of_each, n_concurrent=len(subsets)),
-            tuple(subsets.index(start) for _, start in pairs),
+            [replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs],
+            [(*self.given, *start) for start in subsets],
+            [subsets.index(start) for _, start in pairs],
             (START, len(self.given), 1),
+            n_concurrent=len(subsets),
         )
         result = run_test(scores, "random_starts")
         candidate, start = pairs[result.chosen]

@@ -29,7 +29,7 @@ from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, columns_of, joint_block
-from pidselect.selection.scoring import BIT, ConditionalMI, StepScores, cmi_given
+from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, cmi_given
 from pidselect.significance import GIVEN_ONLY
 
 
@@ -69,7 +69,7 @@ class MITerms:
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseScores(StepScores):
+class PairwiseScores(CandidateScores):
     """Values of candidates by a criterion, for the observed and the permuted target."""
 
     context: SelectionContext

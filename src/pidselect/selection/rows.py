@@ -49,7 +49,7 @@ class UsedRows:
             return tuple(estimators)
         part = Subsample(self.of_neighbours, self.n_samples)
         return tuple(
-            replace(named, subsample=part) if named.uses_neighbours else named
+            replace(named, subsample=part) if named.has("uses_neighbours") else named
             for named in estimators
         )
 
@@ -81,7 +81,7 @@ def choose_rows(
     if max_samples != "auto":
         rows = sample_rows(max_samples, target, seed)
         return UsedRows(n_samples if rows is None else len(rows), rows)
-    is_limited = [named.uses_neighbours for named in estimators]
+    is_limited = [named.has("uses_neighbours") for named in estimators]
     if n_samples <= MAX_ROWS or not any(is_limited) or not WITHIN_PARTS.issuperset(surrogates):
         return UsedRows(n_samples)
     part = random_part(NEIGHBOUR_ROWS, target, groups, seed)

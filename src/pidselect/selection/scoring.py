@@ -1,7 +1,7 @@
 """Candidate scores: the conditional mutual information of candidates, observed and permuted.
 
 A test needs candidates and, for permutations of any numbers, their values; permutation 0 is the
-observed data. `CandidateScores` is that interface.
+observed data.
 """
 
 from __future__ import annotations
@@ -9,71 +9,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, cast
+from typing import Any
 
 import numpy as np
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch
-from pidselect.selection.context import SelectionContext
-from pidselect.selection.executor import BoundScorers, ScoringJob
+from pidselect.selection.context import BoundScorers, SelectionContext
+from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Feature, Features, columns_of, joint_block
-
-#: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
-N_CONCURRENT = 4
 
 BIT = NATS_PER_UNIT["bit"]
 
 
-class CandidateScores(Protocol):
-    """Candidates of a test and their values."""
+class CandidateScores:
+    """Candidates of a test and their values; all tests must reject.
 
-    @property
-    def context(self) -> SelectionContext:
-        """The context of the selection."""
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:
-        """The candidates, in the order of their values."""
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """The surrogate scheme of each test; all tests must reject."""
-
-    @property
-    def n_values(self) -> int:
-        """The number of values that are computed for one permutation."""
-
-    @property
-    def key(self) -> Any:
-        """What determines the values within a fit, as types of JSON."""
-
-    def score(self, permutations: range) -> FloatArray:
-        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
-
-    def one_by_one(self) -> tuple[CandidateScores, ...]:
-        """Return the scores of the tests one by one, or itself if they are computed together."""
-
-    def shown_apart(self) -> FloatArray | None:
-        """Return the bits that are shown of each candidate, if they are not those observed."""
-
-    def information(self, observed: FloatArray) -> FloatArray:
-        """Return the bits that are shown of each candidate, given the observed ones."""
-
-    def conditioning_set(self, test: int) -> tuple[str, ...] | None:
-        """Return the conditioning set of a test; None for that of the step."""
-
-    def r_squared(self, place: int) -> float:
-        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
-
-
-class StepScores:
-    """What most candidate scores share: context, candidates and schemes are fields of theirs."""
+    The schemes are the surrogate scheme of each test. A subclass has these fields, and implements
+    `key` and `score`.
+    """
 
     context: SelectionContext
     candidates: tuple[Feature, ...]
     schemes: tuple[str, ...]
+
+    @property
+    def key(self) -> Any:
+        """What determines the values within a fit, as types of JSON."""
+        raise NotImplementedError
+
+    def score(self, permutations: range) -> FloatArray:
+        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
+        raise NotImplementedError
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -91,11 +59,11 @@ class StepScores:
         return self.context.target.n_samples
 
     def one_by_one(self) -> tuple[CandidateScores, ...]:
-        """Return itself."""
-        return (cast(CandidateScores, self),)
+        """Return the scores of the tests one by one, or itself if they are computed together."""
+        return (self,)
 
     def shown_apart(self) -> FloatArray | None:
-        """Return None: the bits observed are shown."""
+        """Return the bits that are shown of each candidate, if they are not those observed."""
         return None
 
     def information(self, observed: FloatArray) -> FloatArray:
@@ -103,11 +71,11 @@ class StepScores:
         return np.minimum(observed, self.context.max_bits)
 
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
-        """Return None: that of the step."""
+        """Return the conditioning set of a test; None for that of the step."""
         return None
 
     def r_squared(self, place: int) -> float:
-        """Return 0: nothing is regressed."""
+        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
         return 0.0
 
 
@@ -119,7 +87,7 @@ class Binding:
     schemes: tuple[str, ...]
     given: tuple[Features, ...]  # the conditioning sets
     candidates: tuple[Features, ...]  # of each set
-    n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
+    n_concurrent: int  # sets bound at the same time, each with a part of the memory
     is_regressed: bool = False  # also without the scheme "residual"
 
     @property
@@ -179,7 +147,7 @@ class SharedScorers:
 
 
 @dataclass(frozen=True, eq=False)
-class ConditionalMI(StepScores, ScoringJob):
+class ConditionalMI(CandidateScores, ScoringJob):
     """I(c; y | S) of each candidate c, with a common conditioning set S or with one for each."""
 
     context: SelectionContext
@@ -188,6 +156,25 @@ class ConditionalMI(StepScores, ScoringJob):
     binding: Binding  # shared by all tests of a step
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
+
+    @classmethod
+    def of(
+        cls,
+        context: SelectionContext,
+        candidates: Features,
+        given: Sequence[Features],
+        set_of: Sequence[int],
+        stream_key: tuple[int, ...],
+        n_concurrent: int,
+        is_regressed: bool = False,
+    ) -> ConditionalMI:
+        """Return the scores of candidates, each given the set of its number."""
+        # All have the schemes of the largest set: tests would else differ where some are empty.
+        schemes = context.schemes(max(given, key=lambda some: len(joint_block(some))))
+        pairs = list(zip(candidates, set_of, strict=True))
+        of_each = tuple([c for c, own in pairs if own == number] for number in range(len(given)))
+        binding = Binding(context, schemes, tuple(given), of_each, n_concurrent, is_regressed)
+        return cls(context, tuple(candidates), schemes, binding, tuple(set_of), stream_key)
 
     @property
     def key(self) -> Any:
@@ -205,29 +192,15 @@ class ConditionalMI(StepScores, ScoringJob):
         """Return the scores of one scheme each, or itself if that would bind again."""
         if len(self.schemes) == 1 or len(self.binding.given) > self.binding.n_concurrent:
             return (self,)
-        return tuple(self.part((scheme,)) for scheme in self.schemes)
+        return tuple(replace(self, schemes=(scheme,)) for scheme in self.schemes)
 
-    def only(self, places: IntArray, estimator: int) -> ConditionalMI:
+    def only(self, places: Sequence[int], estimator: int) -> ConditionalMI:
         """Return the scores of some candidates by one of the estimators."""
-        return self.part(self.schemes, places.tolist(), estimator)
-
-    def part(
-        self,
-        schemes: tuple[str, ...],
-        places: Sequence[int] | None = None,
-        estimator: int | None = None,
-    ) -> ConditionalMI:
-        """Return the scores of some schemes, candidates and estimators; None for all of them."""
-        some = range(len(self.candidates)) if places is None else places
-        context = self.context
-        if estimator is not None:
-            context = replace(context, estimators=(context.estimators[estimator],))
         return replace(
             self,
-            context=context,
-            candidates=tuple(self.candidates[place] for place in some),
-            schemes=schemes,
-            set_of=tuple(self.set_of[place] for place in some),
+            context=replace(self.context, estimators=(self.context.estimators[estimator],)),
+            candidates=tuple(self.candidates[place] for place in places),
+            set_of=tuple(self.set_of[place] for place in places),
         )
 
     def shown_apart(self) -> FloatArray | None:
@@ -262,10 +235,9 @@ class ConditionalMI(StepScores, ScoringJob):
         return np.array([number.setdefault(key, len(number)) for key in keys])
 
     @property
-    def split_by(self) -> Literal["any", "candidate"]:
+    def is_divided(self) -> bool:
         """Candidates in one task have the same conditioning set and the same permutations."""
-        one_set = len(self.binding.given) == 1
-        return "any" if one_set and self.context.shared_permutations else "candidate"
+        return len(self.binding.given) > 1 or not self.context.shared_permutations
 
     def parts(self) -> Iterator[ConditionalMI]:
         """Yield the scores of a few candidates at a time if not all sets are bound at once."""
@@ -310,32 +282,13 @@ def cmi_given(
     given: Features,
     stream_key: tuple[int, ...],
     n_concurrent: int = 1,
+    is_regressed: bool = False,
 ) -> ConditionalMI:
     """Return the conditional mutual information of candidates with one conditioning set."""
-    schemes, set_of = context.schemes(given), (0,) * len(candidates)
-    binding = Binding(context, schemes, (given,), (candidates,), n_concurrent)
-    return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
-
-
-def cmi_given_each(
-    context: SelectionContext,
-    candidates: Features,
-    given: Sequence[Features],
-    stream_key: tuple[int, ...],
-) -> ConditionalMI:
-    """Return the conditional mutual information of candidates, each with its conditioning set."""
-    # All take the schemes of the largest set: otherwise tests would differ where some are empty.
-    largest = max(given, key=lambda features: sum(len(f.block) for f in features))
-    # A fixed number of permutations is computed at once, so that candidates can be processed a few
-    # at a time, each with more memory. The number does not depend on the workers, nor do the keys
-    # of values in a checkpoint.
-    n_concurrent = len(given)
-    if context.n_permutations is not None:
-        n_concurrent = min(n_concurrent, N_CONCURRENT)
-    schemes, set_of = context.schemes(largest), tuple(range(len(given)))
-    each = tuple((candidate,) for candidate in candidates)
-    binding = Binding(context, schemes, tuple(given), each, n_concurrent)
-    return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
+    set_of = [0] * len(candidates)
+    return ConditionalMI.of(
+        context, candidates, [given], set_of, stream_key, n_concurrent, is_regressed
+    )
 
 
 def information_given(
@@ -351,10 +304,8 @@ def information_given(
         places_of.setdefault(tuple(some), []).append(place)
     for some, places in places_of.items():
         observed, by_residuals = context.shown(some), context.shows_residuals(some)
-        wanted = tuple(features[place] for place in places)
-        schemes, set_of = observed.surrogates, (0,) * len(wanted)
-        binding = Binding(observed, schemes, (some,), (wanted,), is_regressed=by_residuals)
-        scores = ConditionalMI(observed, wanted, schemes, binding, set_of, ())
+        wanted = [features[place] for place in places]
+        scores = cmi_given(observed, wanted, some, (), is_regressed=by_residuals)
         values[places] = scores.score(range(1))[0, :, 0, 0] / BIT
     return np.clip(values, 0.0, context.max_bits)
 
@@ -404,7 +355,7 @@ def information_of_set(
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetIntersection(StepScores):
+class SubsetIntersection(CandidateScores):
     """The same candidates with several conditioning sets: the tests of all of them must reject."""
 
     context: SelectionContext

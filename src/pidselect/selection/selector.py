@@ -327,7 +327,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         codes = check_groups(groups, n_rows(X))
         used = rows_in_use(parameters, dataset, estimators, codes, seed)
         estimators = used.limit(estimators)
-        by_rank = all(named.uses_ranks_only for named in estimators)
+        by_rank = all(named.has("uses_ranks_only") for named in estimators)
         pool = build_pool(
             dataset.table, self.fixed_features, self.feature_groups, used.rows, by_rank
         )
