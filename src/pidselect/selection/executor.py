@@ -1,7 +1,7 @@
 """Executor: computes the values of a step on threads, processes, a cluster or a GPU.
 
 It splits the work into tasks, has joblib run them, reports progress and saves values to the
-checkpoint. What is scored and how is none of its concern: it calls pure functions of a
+checkpoint. What is scored and how is none of its concern: it calls the pure function of a
 `ScoringJob`. Joblib's context names the backend.
 """
 
@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import starmap
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -64,46 +64,21 @@ WORKER_ENDED = (
 Task = tuple[list[int], range]
 
 
-class ScoringJob(Protocol):
+@dataclass(frozen=True, eq=False)
+class ScoringJob:
     """Candidates whose values are computed task by task.
 
-    The shape is the number of tests, candidates and estimators. The key is what determines the
-    values within a fit, as types of JSON.
+    ``function(common(), *arguments(places, permutations))`` returns the values of some of them in
+    some permutations, in nats, shape (n_tests, n_candidates, n_estimators, n_permutations).
     """
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """The number of values of one permutation."""
-
-    @property
-    def n_samples(self) -> int:
-        """The number of samples."""
-
-    @property
-    def is_divided(self) -> bool:
-        """Whether each candidate needs tasks of its own."""
-
-    @property
-    def key(self) -> Any:
-        """What determines the values within a fit, as types of JSON."""
-
-    def parts(self) -> Iterable[ScoringJob]:
-        """Return jobs for some of the candidates each, to be computed one after the other."""
-        return (self,)
-
-    def prepare(self) -> None:
-        """Compute what all tasks share, before they are distributed."""
-        return
-
-    def shared(self) -> tuple[Callable[..., FloatArray], Any]:
-        """Return the function that computes a task, and its first argument.
-
-        It returns values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations).
-        """
-
-    def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
-        """Return its other arguments, for some candidates in some permutations."""
-        return places, permutations
+    key: Any  # what determines the values within a fit, as types of JSON
+    shape: tuple[int, int, int]  # the number of tests, candidates and estimators
+    n_samples: int
+    is_divided: bool  # each candidate needs tasks of its own
+    function: Callable[..., FloatArray]  # importable by its name
+    common: Callable[[], Any]  # computed once, before tasks are distributed
+    arguments: Callable[[list[int], range], tuple[Any, ...]]
 
 
 class CPU:
@@ -160,13 +135,6 @@ def discard(results: Iterable[Any]) -> None:
         getattr(results, "close", lambda: None)()
 
 
-def _put(scores: FloatArray, values: FloatArray, task: Task, permutations: range) -> None:
-    """Store the values of a task among those of all candidates in some permutations."""
-    places, some = task
-    start = some.start - permutations.start
-    scores[:, places, :, start : start + len(some)] = values
-
-
 @dataclass(frozen=True, eq=False)
 class Common:
     """What all tasks of a call share."""
@@ -195,9 +163,6 @@ class Executor:
     task_size: int = TASK_SIZE
     regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
-    def __reduce__(self) -> Any:
-        return Executor, ()  # resources belong to this process: a worker has a plain executor
-
     # --- the values of a job --------------------------------------------------------------------
 
     def compute(self, job: ScoringJob, permutations: range) -> FloatArray:
@@ -205,33 +170,34 @@ class Executor:
 
         They are in nats, of shape (n_tests, n_candidates, n_estimators, n_permutations).
         """
-        values = []
-        for part in job.parts():
-            key = self.key([part.key, permutations.start, permutations.stop])
-            run = partial(self._compute, part, permutations, key)
-            values.append(self.recall(key, run)[0])
-        return np.concatenate(values, axis=1)
+        key = self.key([job.key, permutations.start, permutations.stop])
+        return self.recall(key, lambda: [self._compute(job, permutations, key)])[0]
 
-    def _compute(self, job: ScoringJob, permutations: range, key: bytes) -> list[FloatArray]:
-        """Return the values of a part of a job, of which the checkpoint may hold some tasks."""
+    def _compute(self, job: ScoringJob, permutations: range, key: bytes) -> FloatArray:
+        """Return the values of a job, of which the checkpoint may hold those of some tasks."""
         scores, missing = np.empty((*job.shape, len(permutations))), []
+
+        def put(task: Task, values: FloatArray) -> None:
+            places, some = task
+            start = some.start - permutations.start
+            scores[:, places, :, start : start + len(some)] = values
+            self.callbacks.on_progress(values.size)
+
         for task in self.split(job, permutations):
             task_key = digest(key, to_json([task[0], task[1].start, task[1].stop]))
             if self.checkpoint is None or (known := self.checkpoint.find(task_key)) is None:
                 missing.append((task, task_key))
             else:
-                _put(scores, known[0], task, permutations)
-                self.callbacks.on_progress(known[0].size)
+                put(task, known[0])
         if missing:
-            job.prepare()
+            common = job.common()
             arguments = [job.arguments(*task) for task, _ in missing]
-            with closing(self.run(*job.shared(), arguments)) as results:
+            with closing(self.run(job.function, common, arguments)) as results:
                 for (task, task_key), found in zip(missing, results, strict=True):
-                    _put(scores, found, task, permutations)
                     if self.checkpoint is not None:
                         self.checkpoint.put(task_key, found)
-                    self.callbacks.on_progress(found.size)
-        return [scores]
+                    put(task, found)
+        return scores
 
     def key(self, content: Any) -> bytes:
         """Return a digest of what determines a result, by which the checkpoint knows it."""

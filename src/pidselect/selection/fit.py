@@ -20,7 +20,7 @@ from pidselect.selection.pool import Feature, FeaturePool, Features
 from pidselect.selection.relevance import marginal_tests, select_relevant
 from pidselect.selection.result import Selection, Settings, Step
 from pidselect.selection.rows import UsedRows, choose_rows
-from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
+from pidselect.selection.step_test import run_test
 from pidselect.selection.swap import swap
 from pidselect.selection.validation import Parameters
 from pidselect.significance import (
@@ -53,7 +53,7 @@ def select_features(
         return features, steps, {}
     final: dict[str, float] = {}
     if plan.statistic is not None:
-        features, more, final = _eliminate(context, fixed, features, plan.statistic)
+        features, more, final = backward(context, fixed, features, plan.statistic)
         steps += more
         for _ in range(plan.n_swaps if features else 0):
             is_changed = any(step.outcome == "removed" for step in more)
@@ -66,35 +66,16 @@ def select_features(
             steps += more
             if not is_swapped and not any(step.accepted for step in more):
                 break  # the features are those of the last elimination
-            n_steps = len(steps)
-            features, more, final = _eliminate(context, fixed, features, plan.statistic, n_steps)
+            features, more, final = backward(
+                context, fixed, features, plan.statistic, n_steps=len(steps)
+            )
             steps += more
     if features and not final:
         # A sequential test is decided for the weakest feature, not for all of them.
         fixed_number = replace(context, n_permutations=context.fixed_n_permutations)
         scores = cmi_given_others(fixed_number, fixed, features, (FINAL, 0))
-        final = _final(features, run_test(scores, "final", first_smallest, step_down=True))
+        final = run_test(scores, "final", first_smallest, step_down=True).final
     return features, steps, final
-
-
-def _eliminate(
-    context: SelectionContext,
-    fixed: Features,
-    features: Features,
-    statistic: Statistic,
-    n_steps: int = 0,
-) -> tuple[list[Feature], list[Step], dict[str, float]]:
-    """Run backward elimination; return the features, the steps and the final p-values."""
-    remaining, steps, result = backward(context, fixed, features, statistic, n_steps=n_steps)
-    return remaining, steps, _final(remaining, result)
-
-
-def _final(features: Features, result: PermutationTestResult | None) -> dict[str, float]:
-    """Return the final p-values by name; none without features or after sequential tests."""
-    if result is None or not result.step_down:
-        return {}
-    names = [feature.name for feature in features]
-    return dict(zip(names, result.step_down, strict=True))
 
 
 def also_relevant(

@@ -7,7 +7,7 @@ can make it significant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -31,45 +31,14 @@ FIRST_BATCH = 16
 INTERACTION = "interaction"
 
 
-@dataclass(frozen=True, eq=False)
-class ScanJob(ScoringJob):
-    """The scan of all tuples in permutations of one surrogate scheme, block by block."""
-
-    scan: InteractionScan
-    scanner: Scanner  # of the device
-    sampler: PermutationSampler
-    stream_key: tuple[int, ...]
-    is_cpu: bool
-    test: Any  # what determines it within a fit
-
-    @property
-    def key(self) -> Any:
-        """The test, with its surrogate scheme."""
-        return self.test
-
-    @property
-    def is_divided(self) -> bool:
-        """A block is a task of the CPU; a GPU has several at a time."""
-        return self.is_cpu
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """One test, the number of blocks, and of families."""
-        return 1, len(self.scan.blocks), len(self.scan.families)
-
-    @property
-    def n_samples(self) -> int:
-        """The number of samples."""
-        return len(self.scan.classes)
-
-    def shared(self) -> tuple[Callable[..., FloatArray], ScanJob]:
-        """Return all of it: every task needs all columns."""
-        return ScanJob.score_task, self
-
-    def score_task(self, places: list[int], permutations: range) -> FloatArray:
-        """Return the largest interaction of each family in some blocks."""
-        rows = self.sampler(self.stream_key, permutations)
-        return self.scanner.largest_values(places, rows)[np.newaxis]
+def score_pairs(
+    common: tuple[Scanner, PermutationSampler, tuple[int, ...]],
+    places: list[int],
+    permutations: range,
+) -> FloatArray:
+    """Return the largest interaction of each family in some blocks."""
+    scanner, sampler, stream_key = common
+    return scanner.largest_values(places, sampler(stream_key, permutations))[np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +124,20 @@ def _run_test(
     n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
     n_values = len(scan.blocks) * len(scan.families) * len(schemes) * n_most
     executor.callbacks.on_stage("lookahead", scan.n_tables, n_values, is_exact=False)
-    scanner, is_cpu = executor.device.scanner(scan), executor.device.is_cpu
+    scanner, shape = executor.device.scanner(scan), (1, len(scan.blocks), len(scan.families))
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
     for scheme, sampler in zip(schemes, samplers, strict=True):
-        stream = (context.seed, *stream_key)
-        job = ScanJob(scan, scanner, sampler, stream, is_cpu, (key, scheme))
+        common = scanner, sampler, (context.seed, *stream_key)
+        job = ScoringJob(
+            (key, scheme),
+            shape,
+            len(scan.classes),
+            executor.device.is_cpu,  # a block is a task of the CPU; a GPU has several at a time
+            score_pairs,
+            partial(tuple, common),
+            lambda *task: task,
+        )
         largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
         found = found or _strongest(scan, largest[..., 0])
         statistics.append(scan.statistic(largest))

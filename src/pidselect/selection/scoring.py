@@ -6,7 +6,7 @@ observed data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -52,11 +52,6 @@ class CandidateScores:
     def n_values(self) -> int:
         """The number of values that are computed for one permutation."""
         return int(np.prod(self.shape))
-
-    @property
-    def n_samples(self) -> int:
-        """The number of samples."""
-        return self.context.target.n_samples
 
     def one_by_one(self) -> tuple[CandidateScores, ...]:
         """Return the scores of the tests one by one, or itself if they are computed together."""
@@ -106,48 +101,41 @@ class Binding:
             ]
         return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
 
-    @cached_property
-    def shared(self) -> SharedScorers:
-        """What all tests of a step share, without residuals, which are those of candidates."""
-        return SharedScorers(tuple(replace(bound, regression=None) for bound in self.bound))
+    def share(self) -> list[BoundScorers]:
+        """Return what all tests of a step share, without residuals, which are of candidates."""
+        return [replace(bound, regression=None) for bound in self.bound]
+
+
+def score_blocks(
+    of_sets: Sequence[BoundScorers],
+    blocks: Sequence[Block],
+    permutations: range,
+    number: int,
+    tests: Sequence[int],
+    estimators: Sequence[int],
+    stream_key: tuple[int, ...],
+) -> FloatArray:
+    """Score candidates that are permuted alike, given the conditioning set of a number.
+
+    The shape is (n_tests, n_candidates, n_estimators, n_permutations), in nats. An estimator that
+    scores several candidates at once has a method ``score_together(blocks, rows)``.
+    """
+    bound = of_sets[number]
+    values = np.empty((len(tests), len(blocks), len(estimators), len(permutations)))
+    for test, sampler in enumerate(bound.samplers[place] for place in tests):
+        rows = sampler(stream_key, permutations)
+        for estimator, scorer in enumerate(bound.scorers[place] for place in estimators):
+            if score_together := getattr(scorer, "score_together", None):
+                values[test, :, estimator] = score_together(blocks, rows)
+                continue
+            for place, block in enumerate(blocks):
+                batch = Batch.of_permutations(block, rows)
+                values[test, place, estimator] = scorer.score(batch)
+    return values
 
 
 @dataclass(frozen=True, eq=False)
-class SharedScorers:
-    """Scorers and samplers bound to the target and to conditioning sets: no candidates."""
-
-    bound: tuple[BoundScorers, ...]  # of every conditioning set
-
-    def score(
-        self,
-        blocks: Sequence[Block],
-        permutations: range,
-        number: int,
-        tests: Sequence[int],
-        estimators: Sequence[int],
-        stream_key: tuple[int, ...],
-    ) -> FloatArray:
-        """Score candidates that are permuted alike, given the conditioning set of a number.
-
-        The shape is (n_tests, n_candidates, n_estimators, n_permutations), in nats. An estimator
-        that scores several candidates at once has a method ``score_together(blocks, rows)``.
-        """
-        bound = self.bound[number]
-        values = np.empty((len(tests), len(blocks), len(estimators), len(permutations)))
-        for test, sampler in enumerate(bound.samplers[place] for place in tests):
-            rows = sampler(stream_key, permutations)
-            for estimator, scorer in enumerate(bound.scorers[place] for place in estimators):
-                if score_together := getattr(scorer, "score_together", None):
-                    values[test, :, estimator] = score_together(blocks, rows)
-                    continue
-                for place, block in enumerate(blocks):
-                    batch = Batch.of_permutations(block, rows)
-                    values[test, place, estimator] = scorer.score(batch)
-        return values
-
-
-@dataclass(frozen=True, eq=False)
-class ConditionalMI(CandidateScores, ScoringJob):
+class ConditionalMI(CandidateScores):
     """I(c; y | S) of each candidate c, with a common conditioning set S or with one for each."""
 
     context: SelectionContext
@@ -186,7 +174,21 @@ class ConditionalMI(CandidateScores, ScoringJob):
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
-        return self.context.executor.compute(self, permutations)
+        context, values = self.context, []
+        for part in self._parts():
+            # Candidates in one task have the same conditioning set and the same permutations.
+            is_divided = len(part.binding.given) > 1 or not context.shared_permutations
+            job = ScoringJob(
+                part.key,
+                part.shape,
+                context.target.n_samples,
+                is_divided,
+                score_blocks,
+                part.binding.share,
+                part._arguments,
+            )
+            values.append(context.executor.compute(job, permutations))
+        return np.concatenate(values, axis=1)
 
     def one_by_one(self) -> tuple[ConditionalMI, ...]:
         """Return the scores of one scheme each, or itself if that would bind again."""
@@ -234,12 +236,7 @@ class ConditionalMI(CandidateScores, ScoringJob):
         )
         return np.array([number.setdefault(key, len(number)) for key in keys])
 
-    @property
-    def is_divided(self) -> bool:
-        """Candidates in one task have the same conditioning set and the same permutations."""
-        return len(self.binding.given) > 1 or not self.context.shared_permutations
-
-    def parts(self) -> Iterator[ConditionalMI]:
+    def _parts(self) -> Iterator[ConditionalMI]:
         """Yield the scores of a few candidates at a time if not all sets are bound at once."""
         given, size = self.binding.given, self.binding.n_concurrent
         if len(given) <= size:
@@ -252,15 +249,7 @@ class ConditionalMI(CandidateScores, ScoringJob):
             set_of = tuple(range(len(binding.given)))
             yield replace(self, candidates=self.candidates[some], binding=binding, set_of=set_of)
 
-    def prepare(self) -> None:
-        """Bind here: otherwise every worker would."""
-        _ = self.binding.bound
-
-    def shared(self) -> tuple[Callable[..., FloatArray], SharedScorers]:
-        """Return what is the same for all tests of a step."""
-        return SharedScorers.score, self.binding.shared
-
-    def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
+    def _arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
         """Return some candidates as they are scored, and how they are."""
         number = self.set_of[places[0]]
         bound, binding, seed = self.binding.bound[number], self.binding, self.context.seed

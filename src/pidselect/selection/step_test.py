@@ -86,6 +86,12 @@ class PermutationTestResult:
         context, tests = self.candidate_scores.context, zip(self.observed, self.null, strict=True)
         return np.array([context.p_values(*test) for test in tests])
 
+    @property
+    def final(self) -> dict[str, float]:
+        """The p-value of each candidate by the step-down maximum statistic, if requested."""
+        names = (feature.name for feature in self.candidate_scores.candidates)
+        return dict(zip(names, self.step_down, strict=False))
+
     def to_step(self, phase: Phase, given: tuple[str, ...], is_step_down: bool = False) -> Step:
         """Return the step of the record that tests the chosen candidate.
 
