@@ -31,10 +31,9 @@ from pidselect.decomposition.explanation import DIGITS, Explanation, FeatureExpl
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
-from pidselect.estimators import is_portfolio
 from pidselect.selection.callbacks import active_callbacks
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.fit import estimators_of, make_context, rows_in_use
+from pidselect.selection.fit import estimators_of, make_context
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
 from pidselect.selection.relevance import Relevance, assess
@@ -97,10 +96,8 @@ def explain_fit(
     in_sample = data_digest(dataset) == selector._digest
     seed, callbacks = settings.seed, active_callbacks(record)
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
-    used = rows_in_use(parameters, dataset, estimators, codes, seed)
-    n_all, dataset = dataset.target.n_samples, take_rows(dataset, used.rows)
-    standardised = is_portfolio(selector.estimator)
-    context = make_context(parameters, dataset, used.limit(estimators), standardised, codes, seed)
+    n_all = dataset.target.n_samples
+    _, dataset, context = make_context(selector, parameters, dataset, estimators, codes, seed)
     context = replace(context, executor=replace(context.executor, callbacks=callbacks))
     groups_of_columns = selector.feature_groups
     grouped = {} if groups_of_columns is None else read_groups(dataset.table, groups_of_columns)
@@ -310,18 +307,6 @@ def data_digest(dataset: Dataset) -> str:
     """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
     return digest(*(digest(column.values.tobytes()) for column in columns)).hex()
-
-
-def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
-    """Return a dataset with some of its samples; None for all."""
-    if rows is None:
-        return dataset
-    return replace(
-        dataset,
-        table=dataset.table.take(rows),
-        target=dataset.target.take(rows),
-        rows=dataset.rows[rows],
-    )
 
 
 def _features(

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from pidselect.data import CLASS_LEVELS, Block, IntArray, is_constant
+from pidselect.data import CLASS_LEVELS, Block, Dataset, IntArray, is_constant
 from pidselect.estimators.base import partition
 from pidselect.estimators.subsample import Subsample
 from pidselect.selection.context import NamedEstimator
@@ -86,6 +86,18 @@ def choose_rows(
         return UsedRows(n_samples)
     part = random_part(NEIGHBOUR_ROWS, target, groups, seed)
     return UsedRows(n_samples, part if all(is_limited) else None, part)
+
+
+def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
+    """Return a dataset with some of its samples; None for all."""
+    if rows is None:
+        return dataset
+    return replace(
+        dataset,
+        table=dataset.table.take(rows),
+        target=dataset.target.take(rows),
+        rows=dataset.rows[rows],
+    )
 
 
 def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray | None:
