@@ -26,7 +26,7 @@ from pidselect.estimators import Discrete
 from pidselect.selection import lookahead as lookahead_module
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.lookahead import SINGLE_SHARE, JointSearch, Lookahead
+from pidselect.selection.lookahead import SINGLE_SHARE, START_SIZE, JointSearch, Lookahead
 from pidselect.significance import START, maximum_statistic, permutations
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
@@ -445,7 +445,7 @@ def test_random_starts_find_xor_among_few(seed):
     start = record.inclusion_step("x0")
     assert start.phase == "random_starts"
     assert {"x0", "x1"} < set(start.jointly_included)
-    assert len(start.jointly_included) == 1 + Lookahead().start_size
+    assert len(start.jointly_included) == 1 + START_SIZE
     assert " given " in start.chosen
     assert "random starts of 3 features searched" in start.note
     assert phases(record)[:3] == ["forward", "random_starts", "joint_backward"]

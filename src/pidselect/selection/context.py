@@ -40,7 +40,7 @@ from pidselect.significance.sequential import (
     decision,
     max_permutations,
 )
-from pidselect.significance.standardize import PILOT_PERMUTATIONS, NullStandardizer
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 #: A test for many features has no sequential form: this many permutations over alpha instead, 200
 #: at alpha = 0.05. A sequential test would need the most for some of the features.
@@ -165,13 +165,6 @@ class SelectionContext:
         entropy = target_entropy(self.target)
         return np.inf if entropy is None else entropy
 
-    def standardizer(self, pilot: FloatArray) -> NullStandardizer | None:
-        """Return the standardisation by pilot permutations; None if scores are in bits."""
-        if not self.is_portfolio:
-            return None
-        chi2_null = [named.has("chi2_null") for named in self.estimators]
-        return NullStandardizer.from_pilot(pilot, chi2_null, self.target.n_samples)
-
     @property
     def observed(self) -> SelectionContext:
         """The context of observed values: nothing is permuted, and none is reported."""
@@ -206,10 +199,6 @@ class SelectionContext:
             estimator = less_biased(named.estimator)
             named = named if estimator is named.estimator else replace(named, estimator=estimator)
         return replace(observed, estimators=(named,))
-
-    def shows_scores(self, given: Features) -> bool:
-        """Return whether the first estimator scores what is shown."""
-        return self.shown(given).estimators[0] is self.estimators[0]
 
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that apply to a conditioning set.

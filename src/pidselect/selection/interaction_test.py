@@ -7,7 +7,6 @@ can make it significant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -26,9 +25,6 @@ from pidselect.significance.sequential import max_permutations
 
 #: Permutations of the first batch, with the observed data; each further one doubles their number.
 FIRST_BATCH = 16
-
-#: The name of the statistic in the record.
-INTERACTION = "interaction"
 
 
 def score_pairs(
@@ -64,7 +60,7 @@ class InteractionTestResult:
             values=(self.bits,),
             scores=(self.observed,),
             unit="sd",
-            estimators=(INTERACTION,),
+            estimators=("interaction",),
             p_values=(p_value,),
             chosen=name,
             critical_value=context.critical_value(null),
@@ -75,15 +71,6 @@ class InteractionTestResult:
             accepted=is_significant(p_value, context.alpha),
             close_call=context.is_close_call(p_value),
         )
-
-    @classmethod
-    def from_arrays(
-        cls, arrays: Sequence[FloatArray], schemes: tuple[str, ...]
-    ) -> InteractionTestResult:
-        """Return the result that `_run_test` or a checkpoint has as arrays."""
-        found, (bits, observed), *null = arrays
-        places = tuple(found.astype(int).tolist())
-        return cls(places, float(bits), float(observed), schemes[: len(null)], tuple(null))
 
 
 def run_interaction_test(
@@ -104,7 +91,9 @@ def run_interaction_test(
     key = context.key, stream_key, schemes, features, triples
     run = partial(_run_test, context, given, candidates, stream_key, triples, schemes, key)
     executor = context.executor
-    return InteractionTestResult.from_arrays(executor.recall(executor.key(key), run), schemes)
+    found, (bits, observed), *null = executor.recall(executor.key(key), run)
+    places, used = tuple(found.astype(int).tolist()), schemes[: len(null)]
+    return InteractionTestResult(places, float(bits), float(observed), used, tuple(null))
 
 
 def _run_test(

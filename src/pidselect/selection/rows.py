@@ -113,7 +113,8 @@ def random_part(n_rows: int, target: Block, groups: IntArray | None, seed: int) 
 
     The choice may depend on the target, as permutations of candidates leave it as it is.
     """
-    shuffled = _shuffled(target.n_samples, seed)
+    (rows,) = permutations((seed, SUBSAMPLE), range(1, 2), target.n_samples)
+    shuffled = rows.astype(np.int64)
     if groups is not None:
         rank = _rank_within(groups[shuffled])
         _, first, place = np.unique(groups[shuffled], return_index=True, return_inverse=True)
@@ -123,10 +124,6 @@ def random_part(n_rows: int, target: Block, groups: IntArray | None, seed: int) 
         share = _rank_within(classes) / np.bincount(classes)[classes]
         shuffled = shuffled[np.argsort(share, kind="stable")]
     return _checked(shuffled[:n_rows], target)
-
-
-def _shuffled(n_samples: int, seed: int) -> IntArray:
-    return permutations((seed, SUBSAMPLE), range(1, 2), n_samples)[0].astype(np.int64)
 
 
 def _rank_within(codes: IntArray) -> IntArray:

@@ -83,18 +83,13 @@ class Binding:
     given: tuple[Features, ...]  # the conditioning sets
     candidates: tuple[Features, ...]  # of each set
     n_concurrent: int  # sets bound at the same time, each with a part of the memory
-    is_regressed: bool = False  # also without the scheme "residual"
-
-    @property
-    def is_regression(self) -> bool:
-        """Whether candidates and target are replaced by what a regression on S leaves of them."""
-        return self.is_regressed or "residual" in self.schemes
+    is_regressed: bool  # candidates and target are replaced by their residuals on S
 
     @cached_property
     def bound(self) -> tuple[BoundScorers, ...]:
         """The estimators and schemes bound to every conditioning set."""
         columns = None
-        if self.is_regression:
+        if self.is_regressed:
             columns = [
                 list({column.name: column for column in joint_block(some).columns}.values())
                 for some in self.candidates
@@ -159,6 +154,7 @@ class ConditionalMI(CandidateScores):
         """Return the scores of candidates, each given the set of its number."""
         # All have the schemes of the largest set: tests would else differ where some are empty.
         schemes = context.schemes(max(given, key=lambda some: len(joint_block(some))))
+        is_regressed |= "residual" in schemes
         pairs = list(zip(candidates, set_of, strict=True))
         of_each = tuple([c for c, own in pairs if own == number] for number in range(len(given)))
         binding = Binding(context, schemes, tuple(given), of_each, n_concurrent, is_regressed)
@@ -207,11 +203,12 @@ class ConditionalMI(CandidateScores):
 
     def shown_apart(self) -> FloatArray | None:
         """Return bits as `information_given` has them, where they differ from those scored."""
-        binding = self.binding
-        if not binding.is_regression and all(map(self.context.shows_scores, binding.given)):
+        binding, context = self.binding, self.context
+        shown = {context.shown(given).estimators[0] for given in binding.given}
+        if not binding.is_regressed and shown == {context.estimators[0]}:
             return None
         given = [binding.given[place] for place in self.set_of]
-        return information_given(self.context, self.candidates, given)
+        return information_given(context, self.candidates, given)
 
     def information(self, observed: FloatArray) -> FloatArray:
         """Return the bits that are shown: those observed, from 0 to the entropy of the target."""

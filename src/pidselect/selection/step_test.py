@@ -64,28 +64,6 @@ class PermutationTestResult:
     step_down: tuple[float, ...] = ()
     r_squared: float = 0.0
 
-    @classmethod
-    def from_arrays(
-        cls, scores: CandidateScores, arrays: Sequence[FloatArray]
-    ) -> PermutationTestResult:
-        """Return the result that `_run_test` or a checkpoint has as arrays."""
-        (chosen, r_squared), observed, estimators, information, step_down, *null = arrays
-        return cls(
-            scores,
-            int(chosen),
-            observed,
-            estimators.astype(np.int64),
-            tuple(null),
-            information,
-            tuple(step_down.tolist()),
-            float(r_squared),
-        )
-
-    def p_values(self) -> FloatArray:
-        """Return each candidate's p-value in each test, shape (n_tests, n_candidates)."""
-        context, tests = self.candidate_scores.context, zip(self.observed, self.null, strict=True)
-        return np.array([context.p_values(*test) for test in tests])
-
     @property
     def final(self) -> dict[str, float]:
         """The p-value of each candidate by the step-down maximum statistic, if requested."""
@@ -100,8 +78,9 @@ class PermutationTestResult:
         """
         scores, context, chosen = self.candidate_scores, self.candidate_scores.context, self.chosen
         is_tested = len(self.null[0]) > 0
+        tests = zip(self.observed, self.null, strict=True)
+        p = np.array([context.p_values(*test) for test in tests])
         # Equal p-values are common with few permutations: then the smallest value decides.
-        p = self.p_values() if is_tested else np.ones_like(self.observed)
         deciding = int(np.lexsort((self.observed[:, chosen], -p[:, chosen]))[0])
         null = self.null[deciding]
         critical = context.critical_value(null)
@@ -162,8 +141,18 @@ def run_test(
     """
     run = partial(_run_test, scores, stage, choose, statistic, step_down)
     executor = scores.context.executor
-    key = executor.key([stage, scores.key, step_down])
-    return PermutationTestResult.from_arrays(scores, executor.recall(key, run))
+    arrays = executor.recall(executor.key([stage, scores.key, step_down]), run)
+    (chosen, r_squared), observed, estimators, information, of_each, *null = arrays
+    return PermutationTestResult(
+        scores,
+        int(chosen),
+        observed,
+        estimators.astype(np.int64),
+        tuple(null),
+        information,
+        tuple(of_each.tolist()),
+        float(r_squared),
+    )
 
 
 def _run_test(
@@ -321,11 +310,13 @@ def count_pilot(scores: CandidateScores) -> int:
 
 
 def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardizer | None:
-    """Return the standardization by a pilot, with more of it for candidates that differ."""
+    """Return the standardization by a pilot, with more of it for pooled candidates that differ."""
     context = scores.context
-    if not is_pooled(scores):
-        return context.standardizer(pilot)
+    if not context.is_portfolio:
+        return None
     chi2_null, n = [e.has("chi2_null") for e in context.estimators], context.target.n_samples
+    if not is_pooled(scores):
+        return NullStandardizer.from_pilot(pilot, chi2_null, n)
     standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds(), n)
     for estimator, places in enumerate(unknown):
         if len(places):
