@@ -12,7 +12,7 @@ from sklearn.utils.fixes import parse_version
 
 from pidselect import PIDSelector
 from pidselect.data import Block, Column, read_dataset
-from pidselect.estimators import Discrete, is_portfolio
+from pidselect.estimators import Discrete
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.fit import choose_estimators, make_context, make_plan, select_features
 from pidselect.selection.pool import Feature, build_pool
@@ -33,13 +33,12 @@ def select(selector, X, y, plan=None, **changes):
     """Return features, steps and final p-values as `fit` does, in a changed plan or executor."""
     dataset, parameters = read_dataset(X, y), check_parameters(selector)
     estimators = choose_estimators(selector, parameters, dataset)
-    by_rank = all(named.uses_ranks_only for named in estimators)
+    by_rank = all(named.has("uses_ranks_only") for named in estimators)
     pool = build_pool(
         dataset.table, selector.fixed_features, selector.feature_groups, None, by_rank
     )
-    standardised = is_portfolio(selector.estimator)
-    context = make_context(
-        parameters, dataset, estimators, standardised, None, selector.random_state
+    _, _, context = make_context(
+        selector, parameters, dataset, estimators, None, selector.random_state
     )
     context = replace(context, executor=replace(context.executor, **changes))
     plan = replace(make_plan(parameters, pool), **(plan or {}))

@@ -200,7 +200,7 @@ def test_settings_are_checked_before_any_work(settings, words, monkeypatch):
     def work(*_):
         raise AssertionError("worked before all settings were checked")
 
-    monkeypatch.setattr("pidselect.selection.selector.select_features", work)
+    monkeypatch.setattr("pidselect.selection.selector.run_phases", work)
     with pytest.raises(ValueError, match=words):
         quick(**settings).fit(X, Y)
 

@@ -132,14 +132,3 @@ def test_fixed_features_are_always_given():
     selector = quick(max_conditioning=1, fixed_features=[0, 1], backward=None).fit(X, y)
     assert chosen(selector) == ["x2"]
     assert selector.selection_.inclusion_step("x2").conditioning_set == ("x0", "x1")
-
-
-@pytest.mark.parametrize("most", [0, -1, 1.5, "all", True])
-def test_bad_limits(most):
-    with pytest.raises(ValueError, match="max_conditioning"):
-        quick(max_conditioning=most).fit(*gates())
-
-
-def test_only_the_information_given_the_selected_can_be_limited():
-    with pytest.raises(ValueError, match=r"max_conditioning=1.*criterion='cmi'"):
-        quick(criterion="mi", max_conditioning=1).fit(*gates())

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
-import pandas as pd
 import pytest
-import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from systems import gates, noise, numbers, quick
 
 from pidselect import PIDSelector, mutual_information
 from pidselect.data import read_block
 from pidselect.estimators.discrete import target_entropy
-from pidselect.exceptions import EmptySelectionWarning
 from pidselect.selection.validation import CONSTRAINTS
 
 # --- attributes ---------------------------------------------------------------------------------
@@ -185,32 +180,3 @@ def test_sample_weight_is_refused():
     assert quick().fit(X, y, sample_weight=None).n_features_ == 3
     with pytest.raises(TypeError, match="weights"):
         quick().fit(X, y, weights=None)
-
-
-def test_groups_are_routed():
-    X, y = gates()
-    groups = np.repeat(np.arange(20), 10)
-    with sklearn.config_context(enable_metadata_routing=True):
-        selector = quick().set_fit_request(groups=True)
-        pipeline = Pipeline([("select", selector), ("classify", GaussianNB())])
-        pipeline.fit(X, y, groups=groups)
-    assert pipeline["select"].selection_.settings.n_groups == 20
-    assert pipeline["select"].selection_ == quick().fit(X, y, groups).selection_
-
-
-def test_settings_are_typed():
-    settings = quick().fit(*gates()).selection_.settings
-    assert (settings.alpha, settings.n_permutations, settings.seed) == (0.05, 39, 0)
-    with pytest.raises(AttributeError):
-        settings.alpha = 0.1
-    with pytest.raises(AttributeError, match="no_such_setting"):
-        _ = settings.no_such_setting
-
-
-def test_a_named_frame():
-    X, y = gates()
-    frame = pd.DataFrame(X, columns=list("abcde"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", EmptySelectionWarning)
-        selector = quick().fit(frame, y)
-    assert selector.get_feature_names_out().tolist() == ["a", "b", "c"]

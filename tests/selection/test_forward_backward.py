@@ -111,7 +111,7 @@ def test_backward(estimator, twin, discrete, statistic):
     x, y = gates(1) if discrete else numbers(1)
     start = [3, 2, 0, 1, 4]
     context, features = prepared(x, y, estimator, discrete)
-    remaining, steps, result = backward(
+    remaining, steps, final = backward(
         context, (), [features[j] for j in start], STATISTICS[statistic]
     )
     twin_statistic = {"minimum": naive.minimum_statistic, "maximum": naive.maximum_statistic}
@@ -121,7 +121,7 @@ def test_backward(estimator, twin, discrete, statistic):
     assert_same(steps, expected)
     removed = [step.chosen for step in expected if not step.accepted]
     assert [f.columns[0] for f in remaining] == [j for j in start if j not in removed]
-    assert result.candidate_scores.candidates == tuple(remaining)
+    assert list(final) == [feature.name for feature in remaining]
 
 
 def test_unconditional_forward():
@@ -173,9 +173,9 @@ def test_the_most_features():
 def test_no_result_if_nothing_remains():
     x, y = gates(4)
     context, features = prepared(x, y, Discrete(), True)
-    remaining, steps, result = backward(context, (), features[4:5], STATISTICS["minimum"])
-    assert (remaining, [step.accepted for step in steps], result) == ([], [False], None)
-    assert backward(context, (), (), STATISTICS["minimum"]) == ([], [], None)
+    remaining, steps, final = backward(context, (), features[4:5], STATISTICS["minimum"])
+    assert (remaining, [step.accepted for step in steps], final) == ([], [False], {})
+    assert backward(context, (), (), STATISTICS["minimum"]) == ([], [], {})
 
 
 class GivenValues:
@@ -274,7 +274,7 @@ def test_naive_backward_can_end_with_nothing():
 
 def test_estimators_are_released_before_others_are_bound(monkeypatch):
     """The memory is that of one test at a time."""
-    bound, n_alive, bind = [], [], Executor.bind
+    bound, n_alive, bind = [], [], SelectionContext.bind
 
     def recording(*arguments, **options):
         gc.collect()
@@ -283,7 +283,7 @@ def test_estimators_are_released_before_others_are_bound(monkeypatch):
         bound.extend(map(weakref.ref, found))
         return found
 
-    monkeypatch.setattr(Executor, "bind", recording)
+    monkeypatch.setattr(SelectionContext, "bind", recording)
     for settings in ({}, {"n_permutations": "auto"}, {"backward": None}):
         quick(**settings).fit(*systems.numbers())
     assert not any(n_alive)

@@ -35,14 +35,6 @@ def test_fixed_by_name_or_position(fixed):
     assert selector.get_support().tolist() == [True, True, True, True, False]
 
 
-def test_several_fixed_as_an_array():
-    X, y = gates()
-    assert quick(fixed_features=np.array([3, 4])).fit(X, y).selection_.fixed_features == (
-        "x3",
-        "x4",
-    )
-
-
 def test_fixed_columns_are_conditioned_on_and_never_tested():
     """Given one input of an xor, the other one determines it."""
     X, y = xor()
@@ -57,12 +49,6 @@ def test_fixed_columns_are_conditioned_on_and_never_tested():
     for step in selector.selection_.steps:
         assert "x0" not in step.candidates
         assert step.conditioning_set[0] == "x0"
-
-
-def test_fixed_noise_is_never_removed():
-    X, y = gates()
-    selector = quick(fixed_features=["x3", "x4"], backward="maximum").fit(X, y)
-    assert selector.selected_[:2].tolist() == [3, 4]
 
 
 def test_fixed_features_alone_are_no_empty_selection():
@@ -211,12 +197,6 @@ def test_ambiguous_groups_are_refused(groups, names):
         quick(feature_groups=groups).fit(*gates())
 
 
-def test_groups_in_any_container():
-    X, y = xor()
-    for groups in (np.array([[0, 1]]), [pd.Index(["x0", "x1"])], {"pair": range(2)}, [(0, 1), [2]]):
-        assert quick(feature_groups=groups).fit(X, y).selected_.tolist() == [0, 1]
-
-
 @pytest.mark.parametrize(
     ("parameter", "make"),
     [
@@ -234,22 +214,6 @@ def test_iterators_are_refused(parameter, make):
     for _ in range(2):
         with pytest.raises(TypeError, match=rf"{parameter}.*list\("):
             quick(**{parameter: wanted}).fit(*gates())
-
-
-@pytest.mark.parametrize("parameter", ["fixed_features", "feature_groups"])
-@pytest.mark.parametrize(
-    ("column", "error", "found"),
-    [
-        ("x9", ValueError, "'x9'"),
-        (9, ValueError, "9"),
-        (1.5, TypeError, r"1\.5"),
-    ],
-)
-def test_an_unknown_column_is_named_with_its_parameter(parameter, column, error, found):
-    with pytest.raises(error, match=f"{parameter}.*{found}"):
-        quick(**{parameter: [column] if parameter == "fixed_features" else [[column]]}).fit(
-            *gates()
-        )
 
 
 # --- copies, constants, identifiers --------------------------------------------------------------
@@ -292,14 +256,6 @@ def test_copies_of_each_other_are_merged_also_if_a_group_has_a_third():
     pool = build_pool(Table.read(X), groups={"pair": ["x1", "x2"]})
     assert pool.duplicates == {4: 3}
     assert [feature.name for feature in pool.candidates] == ["x0", "pair", "x3"]
-
-
-def test_a_constant_is_never_selected():
-    X, y = gates()
-    X[:, 3] = 7
-    selector = quick().fit(X, y)
-    assert selector.selection_.skipped == {"x3": "constant"}
-    assert all("x3" not in step.candidates for step in selector.selection_.steps)
 
 
 def test_only_constants():

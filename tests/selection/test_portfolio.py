@@ -194,24 +194,3 @@ def test_one_estimator_in_a_tuple_is_standardised_and_alone_is_not():
     assert listed.steps[0].unit == "sd"
     assert listed.steps[0].values == alone.steps[0].values
     assert alone.settings.n_pilot == 0
-
-
-# --- bad tuples ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("estimator", "error", "message"),
-    [
-        ((), ValueError, r"estimator=\(\)"),
-        (("auto", "ksg"), ValueError, '"auto"'),
-        (("ksg", "ksg"), ValueError, "'ksg'"),
-        (("ksg", KSG()), ValueError, r"KSG\(\)"),
-        ((Copula(), "copula"), ValueError, "'copula'"),
-        (("ksg", "nope"), ValueError, r"estimator='nope'"),
-        (("ksg", KSG), TypeError, r"KSG\(\)"),
-        (("ksg", 3), TypeError, "estimator=3"),
-    ],
-)
-def test_bad_tuples_are_refused(estimator, error, message):
-    with pytest.raises(error, match=message):
-        quick(estimator=estimator).fit(*sums())

@@ -98,12 +98,6 @@ def test_what_groups_are_called_does_not_matter(form):
     assert quick().fit(X, y, groups=form(who)).selection_ == expected
 
 
-def test_without_groups():
-    selection = quick().fit(*numbers()).selection_
-    assert selection.settings.n_groups is None
-    assert quick().fit(*numbers(), groups=None).selection_ == selection
-
-
 @pytest.mark.parametrize(
     ("groups", "message"),
     [

@@ -10,7 +10,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from recording_observer import Interrupting
 from scipy.stats import binomtest
 from systems import noise, numbers, quick
 
@@ -23,9 +22,8 @@ from pidselect.estimators.subsample import Subsample, SubsampleScorer
 from pidselect.report.sentences import significance
 from pidselect.selection import rows as rows_module
 from pidselect.selection.context import NamedEstimator
-from pidselect.selection.progress import observing
 from pidselect.selection.rows import choose_rows, random_part, sample_rows
-from pidselect.significance import SURROGATES, bind_in_parts, bind_scheme
+from pidselect.significance import bind_in_parts, bind_scheme
 
 PORTFOLIO = ("ksg-rank", "copula")
 
@@ -57,9 +55,8 @@ def choose(n_samples, estimators, max_samples="auto", surrogates=("global", "loc
 
 
 def test_the_estimators_that_are_limited():
-    limited = {
-        name for name, make in ESTIMATORS.items() if NamedEstimator(name, make()).uses_neighbours
-    }
+    found = [NamedEstimator(name, make()) for name, make in ESTIMATORS.items()]
+    limited = {named.name for named in found if named.has("uses_neighbours")}
     assert limited == {"ksg", "ksg-rank", "mixed", "mixed-rank"}
 
 
@@ -174,10 +171,6 @@ def test_parts_are_permuted_independently():
     assert binomtest(int(first.sum()), 2000, 0.5).pvalue > 1e-3
 
 
-def test_schemes_within_parts_are_known():
-    assert SURROGATES.keys() >= rows_module.WITHIN_PARTS
-
-
 # --- scores of a part -----------------------------------------------------------------------------
 
 
@@ -255,24 +248,6 @@ def test_neighbours_alone_are_as_with_a_number():
     assert auto.selection_.steps == alone.selection_.steps
 
 
-@pytest.mark.filterwarnings("ignore::pidselect.exceptions.EmptySelectionWarning")
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"estimator": "copula"},
-        {"estimator": PORTFOLIO, "max_samples": None},
-        {"estimator": PORTFOLIO, "surrogates": "shift"},
-    ],
-    ids=str,
-)
-def test_fits_that_use_all_rows(log, settings):
-    X, y = numbers(250)
-    auto = quick(**settings).fit(X, y).selection_
-    assert auto == quick(**{**settings, "max_samples": None}).fit(X, y).selection_
-    assert (auto.settings.n_samples, auto.settings.n_neighbour_samples) == (250, None)
-    assert "random" not in log.text
-
-
 def test_a_weak_monotone_effect_needs_all_rows():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(2000, 4))
@@ -301,13 +276,6 @@ def test_workers_do_not_show(settings):
         other = fitted(**settings)
     assert other.selection_ == expected.selection_
     np.testing.assert_array_equal(other.scores_, expected.scores_)
-
-
-def test_a_checkpoint_resumes(tmp_path):
-    path = tmp_path / "fit.sqlite"
-    with pytest.raises(KeyboardInterrupt), observing(Interrupting("progress", 3)):
-        fitted(checkpoint=path)
-    assert fitted(checkpoint=path).selection_ == fitted().selection_
 
 
 def test_labels_and_rare_levels():

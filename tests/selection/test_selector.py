@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -31,9 +29,8 @@ from systems import (
 )
 
 import naive
-from pidselect import PIDSelector, datasets
+from pidselect import PIDSelector
 from pidselect.estimators import KSG, Copula, Discrete
-from pidselect.selection.forward import forward
 from pidselect.significance import BACKWARD, FORWARD
 
 # --- scikit-learn -------------------------------------------------------------------------------
@@ -79,29 +76,6 @@ def test_grid_search_reaches_the_estimator():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
-def test_clone():
-    original = quick(estimator=KSG(k=7), fixed_features=["x0"], feature_types={"x1": "nominal"})
-    copy = clone(original)
-    assert copy.estimator is not original.estimator
-    assert copy.estimator.k == 7
-    assert (copy.fixed_features, copy.feature_types) == (["x0"], {"x1": "nominal"})
-
-
-def test_defaults_are_the_documented_ones():
-    defaults = PIDSelector().get_params()
-    assert defaults["criterion"] == "cmi"
-    assert defaults["estimator"] == "auto"
-    assert defaults["alpha"] == 0.05
-    assert defaults["n_permutations"] == 200
-    assert defaults["surrogates"] == ("global", "residual")
-    assert defaults["shared_permutations"] is True
-    assert (defaults["lookahead"], defaults["n_random_starts"]) == ("auto", 0)
-    assert defaults["max_conditioning"] is None
-    assert defaults["backward"] == "maximum"
-    assert defaults["missing"] == "error"
-    assert defaults["random_state"] is None
-
-
 def test_the_estimator_given_is_not_the_one_fitted():
     """So that changing a parameter after fit does not change what was used."""
     X, y = numbers()
@@ -129,38 +103,11 @@ def test_any_object_that_can_bind_is_copied():
     assert sorted(selector.selected_) == [0, 1, 2]
 
 
-def test_fit_does_not_change_its_input():
-    X, y = numbers()
-    before = X.copy(), y.copy()
-    quick().fit(X, y)
-    np.testing.assert_array_equal(X, before[0])
-    np.testing.assert_array_equal(y, before[1])
-
-
-@pytest.mark.parametrize("system", [gates, numbers])
-def test_pickle(system):
-    X, y = system()
-    selector = quick().fit(X, y)
-    again = pickle.loads(pickle.dumps(selector))
-    assert again.selection_ == selector.selection_
-    np.testing.assert_array_equal(again.selected_, selector.selected_)
-    np.testing.assert_array_equal(again.transform(X), selector.transform(X))
-    assert again.feature_types_ == selector.feature_types_
-
-
 def test_a_pickle_holds_no_data():
     X, y = gates(2000)
     selector = quick().fit(X, y)
     assert selector.feature_types_ == dict.fromkeys(["x0", "x1", "x2", "x3", "x4"], "ordinal")
     assert len(pickle.dumps(selector)) < X.nbytes / 10
-
-
-def test_fitting_again_forgets_the_first_time():
-    selector = quick().fit(*gates())
-    X, y = numbers()
-    expected = quick().fit(X, y).selection_
-    assert selector.fit(X, y).selection_ == expected
-    assert selector.n_features_in_ == 4
 
 
 # --- what comes out -----------------------------------------------------------------------------
@@ -219,19 +166,6 @@ def test_transform_of_an_array_with_gaps():
         selector.transform(gaps)
 
 
-def test_transform_of_other_columns_is_refused():
-    X, y = gates()
-    selector = quick().fit(X, y)
-    with pytest.raises(ValueError, match=r"4 features.*5 features"):
-        selector.transform(X[:, :4])
-
-
-def test_transform_before_fit_is_refused():
-    for call in (lambda s: s.transform(gates()[0]), lambda s: s.get_support()):
-        with pytest.raises(NotFittedError):
-            call(quick())
-
-
 def test_nothing_selected_gives_no_column():
     X, y = noise(seed=4)
     with pytest.warns(UserWarning, match="No feature was selected"):
@@ -240,16 +174,6 @@ def test_nothing_selected_gives_no_column():
     assert selector.selected_.dtype.kind == "i"
     assert selector.transform(X).shape == (100, 0)
     assert list(selector.get_feature_names_out()) == []
-
-
-def test_toy_system():
-    """X2 is redundant with X1; eta has no marginal information, but is synergistic with X1."""
-    toy = datasets.toy(300, random_state=1)
-    selector = quick(n_permutations=99).fit(toy.X, toy.y)
-    assert selector.selected_.tolist() == [0, 2]
-    marginal = quick(n_permutations=99, criterion="mi", backward=None).fit(toy.X, toy.y)
-    assert marginal.selected_.tolist() == [0, 1]
-    assert all(step.conditioning_set == () for step in marginal.selection_.steps)
 
 
 # --- targets ------------------------------------------------------------------------------------
@@ -293,21 +217,6 @@ def test_several_target_columns_are_one_joint_target():
 # --- settings -----------------------------------------------------------------------------------
 
 
-def test_the_most_features():
-    X, y = gates()
-    everything = quick(backward=None).fit(X, y).selection_
-    for most in (1, 2, 3):
-        fewer = quick(backward=None, max_features=most).fit(X, y).selection_
-        assert fewer.features == everything.features[:most]
-        assert fewer.steps == everything.steps[:most]
-
-
-def test_backward_can_be_skipped():
-    X, y = gates()
-    assert {step.phase for step in quick(backward=None).fit(X, y).selection_.steps} == {"forward"}
-    assert "backward" in {step.phase for step in quick().fit(X, y).selection_.steps}
-
-
 def test_backward_removes_what_became_redundant():
     """x0 + x1 is the best single column, until x0 and x1 are in."""
     rng = np.random.default_rng(0)
@@ -327,16 +236,6 @@ def test_backward_removes_what_became_redundant():
     assert sorted(chosen(selector)) == ["x1", "x2"]
 
 
-def test_the_maximum_is_the_stricter_statistic():
-    X, y = numbers()
-    lenient = quick(backward="minimum").fit(X, y).selection_
-    strict = quick(backward="maximum").fit(X, y).selection_
-    first = [next(s for s in r.steps if s.phase == "backward") for r in (lenient, strict)]
-    assert first[0].values == first[1].values
-    assert first[0].critical_value < first[1].critical_value
-    assert first[0].p_value <= first[1].p_value
-
-
 def test_a_part_of_the_samples():
     X, y = numbers(300)
     selector = quick(max_samples=100).fit(X, y)
@@ -350,22 +249,6 @@ def test_a_part_of_the_samples():
 def test_more_samples_than_there_are():
     X, y = numbers()
     assert quick(max_samples=1000).fit(X, y).selection_ == quick().fit(X, y).selection_
-
-
-def test_a_part_of_the_samples_is_a_part_of_the_samples(monkeypatch):
-    X, y = numbers(300)
-    seen = []
-
-    def recorded(context, fixed, candidates, *rest):
-        columns = [*(c.block.columns[0] for c in candidates), context.target.columns[0]]
-        seen.append(np.column_stack([column.values for column in columns]))
-        return forward(context, fixed, candidates, *rest)
-
-    monkeypatch.setattr("pidselect.selection.fit.forward", recorded)
-    quick(max_samples=50).fit(X, y)
-    rows = {tuple(row) for row in seen[0]}
-    assert rows <= {tuple(row) for row in np.column_stack([X, y])}
-    assert len(rows) == len(seen[0]) == 50
 
 
 def test_duplicates_are_determined_from_all_samples():
@@ -435,16 +318,6 @@ def test_auto_depends_on_the_feature_types():
     assert repr(quick().fit(*gates()).estimator_) == "(Discrete(),)"
     X[:, 3] = np.round(X[:, 3])
     assert repr(quick().fit(X, y).estimator_) == "(Mixed(scale='rank'), Copula())"
-
-
-def test_one_estimator_is_no_portfolio_unless_it_is_in_a_tuple():
-    X, y = numbers()
-    one = quick(estimator="copula").fit(X, y)
-    assert isinstance(one.estimator_, Copula)
-    assert {step.unit for step in one.selection_.steps} == {"bit"}
-    several = quick(estimator=("copula",)).fit(X, y)
-    assert isinstance(several.estimator_, tuple)
-    assert {step.unit for step in several.selection_.steps} == {"sd"}
 
 
 def test_a_constant_column_does_not_change_the_estimator():

@@ -14,7 +14,6 @@ import pytest
 from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from systems import chosen, gates, noise, numbers, quick, season
 
 from pidselect import PIDSelector
@@ -162,16 +161,6 @@ def test_the_output_set_for_all_estimators(library, wanted):
     assert list(found["date"]) == COLUMNS["date"]
 
 
-@outputs
-def test_set_output_keeps_dtypes(library):
-    columns, y = season()
-    table = LIBRARIES[library](columns)
-    found = quick().set_output(transform=library).fit(table, y).transform(table)
-    assert isinstance(found, LIBRARIES[library])
-    assert list(found.columns) == ["wind", "port"]
-    assert list(found.dtypes) == list(table[["wind", "port"]].dtypes)
-
-
 def test_pandas_keeps_its_index_and_categories():
     columns, y = season()
     table = pd.DataFrame(columns, index=range(1000, 1150)).astype({"port": "category"})
@@ -186,17 +175,6 @@ def test_set_output_from_an_array(library):
     assert isinstance(found, LIBRARIES[library])
     assert list(found.columns) == ["x0", "x1", "x2"]
     np.testing.assert_array_equal(found.to_numpy(), X[:, :3])
-
-
-@frames
-@pytest.mark.parametrize("wanted", ["pandas", "polars"])
-def test_set_output_from_another_library(library, wanted):
-    columns, y = season()
-    table = LIBRARIES[library](columns)
-    found = quick().set_output(transform=wanted).fit(table, y).transform(table)
-    assert isinstance(found, LIBRARIES[wanted])
-    assert list(found.columns) == ["wind", "port"]
-    assert list(found["wind"]) == columns["wind"]
 
 
 @pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
@@ -252,14 +230,6 @@ def test_column_transformer():
     np.testing.assert_array_equal(found.to_numpy(), X[:, :2])
 
 
-def test_after_a_column_transformer():
-    X, y = numbers()
-    table = pd.DataFrame(X, columns=list("abcd"))
-    before = ColumnTransformer([("z", StandardScaler(), list("abc"))], remainder="passthrough")
-    pipeline = make_pipeline(before, quick()).set_output(transform="pandas")
-    assert list(pipeline.fit_transform(table, y).columns) == ["z__a", "z__b"]
-
-
 def test_target_as_a_series():
     X, y = gates()
     expected = quick().fit(X, y).selection_
@@ -272,16 +242,6 @@ def test_target_as_a_series():
         pa.chunked_array([y[:80], y[80:]]),
     ):
         assert quick().fit(X, target).selection_ == expected
-
-
-def test_other_columns_are_refused():
-    columns, y = season()
-    table = pd.DataFrame(columns)
-    selector = quick().fit(table, y)
-    with pytest.raises(ValueError, match=r"(?s)feature names should match.*wind"):
-        selector.transform(table.drop(columns="wind"))
-    with pytest.raises(ValueError, match="same order"):
-        selector.transform(table[["wind", "boats", "flag", "port"]])
 
 
 def test_columns_with_numbers_for_names():
@@ -306,15 +266,6 @@ def test_names_that_are_partly_text_are_refused_before_any_work(monkeypatch):
     with pytest.raises(TypeError, match="string names"):
         selector.fit(table, y)
     assert not hasattr(selector, "n_features_in_")
-
-
-def test_a_failure_leaves_the_names_of_an_earlier_fit():
-    columns, y = season()
-    selector = quick().fit(pd.DataFrame(columns), y)
-    with pytest.raises(ValueError, match="position 9"):
-        selector.set_params(fixed_features=[9]).fit(*gates())
-    assert selector.feature_names_in_.tolist() == list(columns)
-    assert selector.transform(pd.DataFrame(columns)).shape == (150, 2)
 
 
 def test_fit_on_one_library_and_transform_another():

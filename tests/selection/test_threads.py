@@ -204,15 +204,3 @@ def test_a_fitted_selector_is_shared_by_threads():
 
     expected = use()
     assert same_time([use] * 3) == [expected] * 3
-
-
-def test_fits_and_explanations_at_the_same_time():
-    """Different selectors in all stages of their use."""
-
-    def use(system, seed):
-        X, y = system(seed=seed)
-        selector = quick(random_state=seed).fit(X, y)
-        return selector.transform(X).tolist(), selector.explain(X, y).to_dict()
-
-    works = [partial(use, system, seed) for system in (numbers, gates) for seed in (1, 2)]
-    assert same_time(works) == [work() for work in works]

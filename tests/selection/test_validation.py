@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from pidselect import PIDSelector
 from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.validation import (
-    at_least,
     check_parameters,
     to_criterion,
     to_n_permutations,
-    to_schemes,
 )
-from pidselect.significance.validation import check_count, check_jobs, to_seed
+from pidselect.significance.validation import check_jobs, to_seed
 
 
 @pytest.mark.parametrize(
@@ -164,32 +162,10 @@ def test_numbers_of_permutations():
         assert type(to_n_permutations(number, "n_permutations")) is int
 
 
-def test_schemes():
-    assert to_schemes("shift", "surrogates") == ("shift",)
-    assert to_schemes(["local", "global"], "surrogates") == ("local", "global")
-
-
 def test_criteria_by_name_or_as_objects():
     assert (to_criterion("cmi"), to_criterion("mi")) == (Conditional(), Unconditional())
     given = Conditional(1)
     assert to_criterion(given) is given
-
-
-def test_counts():
-    check_count(1, "max_features")
-    check_count(np.int32(7), "max_features", at_least=7)
-    for bad in (0, -1, 2.0, True, None, "3"):
-        with pytest.raises(ValueError, match=f"max_features={bad!r}.*at least 1"):
-            check_count(bad, "max_features")
-
-
-def test_limits():
-    check = at_least(2, or_none=True)
-    assert (check(None, "max_samples"), check(np.int8(2), "max_samples")) == (None, 2)
-    with pytest.raises(ValueError, match=r"max_samples=1 .*at least 2"):
-        check(1, "max_samples")
-    with pytest.raises(ValueError, match=r"lookahead=None .*at least 1"):
-        at_least(1)(None, "lookahead")
 
 
 @given(st.integers(0, 2**64 - 1))

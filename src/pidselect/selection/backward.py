@@ -7,8 +7,8 @@ from dataclasses import replace
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import ConditionalMI, cmi_given_each
-from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
+from pidselect.selection.scoring import ConditionalMI
+from pidselect.selection.step_test import Statistic, run_test
 from pidselect.significance import BACKWARD, MEMBERS, first_smallest
 from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
 
@@ -16,6 +16,10 @@ from pidselect.significance.permutation_test import maximum_statistic, minimum_s
 #: Under the minimum statistic, as in the paper, an uninformative feature is retained with
 #: probability alpha**(1/|S|); under the maximum statistic (step down), with at most alpha.
 STATISTICS: dict[str, Statistic] = {"minimum": minimum_statistic, "maximum": maximum_statistic}
+
+
+#: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
+N_CONCURRENT = 4
 
 
 def backward(
@@ -26,7 +30,7 @@ def backward(
     phase: Phase = "backward",
     n_steps: int = 0,
     n_candidates: int = 1,
-) -> tuple[list[Feature], list[Step], PermutationTestResult | None]:
+) -> tuple[list[Feature], list[Step], dict[str, float]]:
     r"""Remove features one by one.
 
     The feature with the smallest :math:`I(f; y | S \setminus f)` is tested, and removed if
@@ -34,8 +38,8 @@ def backward(
     time, one of two redundant features remains. `n_steps` is the number of steps before, if there
     was an earlier elimination. Of features that were included jointly, the last one that remains
     has a part of alpha: any of `n_candidates` could be it, and none was significant before.
-    Returns the remaining features, the steps, and the test result of the remaining features, if
-    there are any.
+    Returns the remaining features, the steps, and the final p-values by name, which sequential
+    tests do not have.
     """
     remaining = list(selected)
     steps: list[Step] = []
@@ -51,9 +55,9 @@ def backward(
         step = result.to_step(phase, given, is_fixed and statistic is maximum_statistic)
         steps.append(context.executor.observer.on_step(step))
         if step.accepted:
-            return remaining, steps, result
+            return remaining, steps, result.final
         del remaining[result.chosen], scores, result  # releases the bound estimators
-    return [], steps, None
+    return [], steps, {}
 
 
 def cmi_given_others(
@@ -61,4 +65,8 @@ def cmi_given_others(
 ) -> ConditionalMI:
     """Return the conditional mutual information of each feature given all others."""
     others = [[*fixed, *(f for f in features if f is not feature)] for feature in features]
-    return cmi_given_each(context, features, others, stream_key)
+    # A fixed number of permutations is computed at once, so that candidates can be processed a few
+    # at a time, each with more memory. The number does not depend on the workers, nor do the keys
+    # of values in a checkpoint.
+    n = len(others) if context.n_permutations is None else min(len(others), N_CONCURRENT)
+    return ConditionalMI.of(context, features, others, range(len(others)), stream_key, n)

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import ceil
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators import Estimator
+from pidselect.estimators import Estimator, Scorer
 from pidselect.estimators.conditional import (
     ConditionalNeighbours,
     is_shown_by_residuals,
     less_biased,
 )
 from pidselect.estimators.discrete import target_entropy
-from pidselect.estimators.subsample import Subsample
-from pidselect.selection.executor import DEVICES, BoundScorers, Executor
+from pidselect.estimators.regression import Regression
+from pidselect.estimators.subsample import Subsample, SubsampleScorer
+from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.pool import Features, joint_block
 from pidselect.selection.progress import Observer
-from pidselect.significance import GIVEN_ONLY, find_strata
-from pidselect.significance.sequential import max_permutations
-from pidselect.significance.standardize import (
-    MANY_ALIKE,
-    PILOT_PERMUTATIONS,
-    POOLED_PERMUTATIONS,
-    NullStandardizer,
+from pidselect.significance import (
+    GIVEN_ONLY,
+    PermutationSampler,
+    bind_in_parts,
+    critical_value,
+    find_strata,
+    p_values,
 )
+from pidselect.significance.permutation_test import Decision, fixed_decision
+from pidselect.significance.sequential import (
+    betting_critical_value,
+    betting_p_values,
+    decision,
+    max_permutations,
+)
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 #: A test for many features has no sequential form: this many permutations over alpha instead, 200
 #: at alpha = 0.05. A sequential test would need the most for some of the features.
@@ -44,25 +55,32 @@ class NamedEstimator:
     estimator: Estimator
     subsample: Subsample | None = None  # the samples that it uses; None for all
 
-    @property
-    def chi2_null(self) -> bool:
-        """Whether its null distribution has a long tail, as a chi-squared distribution has."""
-        return bool(getattr(self.estimator, "chi2_null", False))
+    def has(self, trait: str) -> bool:
+        """Return whether its class has an attribute, such as `uses_neighbours`: see `Estimator`."""
+        return bool(getattr(self.estimator, trait, False))
 
-    @property
-    def uses_ranks_only(self) -> bool:
-        """Whether its values depend on the ranks of a column only."""
-        return bool(getattr(self.estimator, "uses_ranks_only", False))
 
-    @property
-    def needs_levels(self) -> bool:
-        """Whether it counts levels, of which residuals have none."""
-        return bool(getattr(self.estimator, "needs_levels", False))
+@dataclass(frozen=True, eq=False)
+class BoundScorers:
+    """The estimators of a portfolio and the surrogate schemes of a test, bound to y and S.
 
-    @property
-    def uses_neighbours(self) -> bool:
-        """Whether its time grows faster than the number of samples, as for nearest neighbours."""
-        return bool(getattr(self.estimator, "uses_neighbours", False))
+    `samplers` return the row orders of permutations; permutation 0 is the observed data.
+    """
+
+    scorers: tuple[Scorer, ...]
+    samplers: tuple[PermutationSampler, ...]
+    regression: Regression | None = None  # on S, of which the residuals are scored
+
+    def block(self, block: Block) -> Block:
+        """Return a candidate as it is scored."""
+        return block if self.regression is None else self.regression.residual(block)
+
+    def r_squared(self, block: Block) -> float:
+        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
+        if self.regression is None or not self.regression.found:
+            return 0.0
+        found = [self.regression.found[column.name].r_squared for column in block.columns]
+        return min(self.regression.r_squared, *found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,17 +118,41 @@ class SelectionContext:
         """
         return PILOT_PERMUTATIONS if self.is_portfolio else 0
 
-    def count_pilot(self, n_candidates: int) -> int:
-        """Return the number of pilot permutations of each of so many candidates of one test."""
-        is_pooled = self.is_portfolio and n_candidates >= MANY_ALIKE
-        return POOLED_PERMUTATIONS if is_pooled else self.n_pilot
-
     @property
     def fixed_n_permutations(self) -> int:
         """The number of permutations of a test that is not sequential."""
         if self.n_permutations is not None:
             return self.n_permutations
-        return min(ceil(PERMUTATIONS_TIMES_ALPHA / self.alpha), max_permutations(self.alpha))
+        return min(math.ceil(PERMUTATIONS_TIMES_ALPHA / self.alpha), max_permutations(self.alpha))
+
+    def decide(self, observed: float, null: FloatArray) -> Decision:
+        """Return the decision of a test after the permutations so far; without any, it rejects."""
+        if self.n_permutations is None:
+            return decision(observed, null, self.alpha)
+        if self.n_permutations == 0:
+            return "significant"
+        return fixed_decision(observed, null, self.alpha, self.n_permutations)
+
+    def p_values(self, observed: FloatArray, null: FloatArray) -> FloatArray:
+        """Return the p-values of values that are tested against one null distribution."""
+        if self.n_permutations is None:
+            return betting_p_values(observed, null, self.alpha)
+        return p_values(observed, null)
+
+    def critical_value(self, null: FloatArray) -> float | None:
+        """Return the critical value of a test that has all its permutations, else None."""
+        if self.n_permutations is None:
+            return betting_critical_value(null, self.alpha)
+        is_complete = 0 < len(null) == self.n_permutations
+        return critical_value(null, self.alpha) if is_complete else None
+
+    def is_close_call(self, p_value: float) -> bool:
+        """Return whether p lies within two standard errors of alpha, given a fixed number."""
+        if not (n := self.n_permutations):
+            return False
+        n_exceeding = round(p_value * (1 + n)) - 1
+        standard_error = math.sqrt(p_value * (1 - p_value) / n)
+        return n_exceeding > 0 and abs(p_value - self.alpha) <= 2 * standard_error
 
     @property
     def unit(self) -> str:
@@ -122,13 +164,6 @@ class SelectionContext:
         """The entropy of a discrete target, which no mutual information exceeds, in bits."""
         entropy = target_entropy(self.target)
         return np.inf if entropy is None else entropy
-
-    def standardizer(self, pilot: FloatArray) -> NullStandardizer | None:
-        """Return the standardisation by pilot permutations; None if scores are in bits."""
-        if not self.is_portfolio:
-            return None
-        chi2_null = [named.chi2_null for named in self.estimators]
-        return NullStandardizer.from_pilot(pilot, chi2_null, self.target.n_samples)
 
     @property
     def observed(self) -> SelectionContext:
@@ -165,10 +200,6 @@ class SelectionContext:
             named = named if estimator is named.estimator else replace(named, estimator=estimator)
         return replace(observed, estimators=(named,))
 
-    def shows_scores(self, given: Features) -> bool:
-        """Return whether the first estimator scores what is shown."""
-        return self.shown(given).estimators[0] is self.estimators[0]
-
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that apply to a conditioning set.
 
@@ -183,7 +214,7 @@ class SelectionContext:
         if find_strata(block, self.groups) is not None:
             others = (s for s in schemes if s not in ("global", "local", "residual"))
             return (*others, "local")
-        if any(named.needs_levels for named in self.estimators):
+        if any(named.has("needs_levels") for named in self.estimators):
             return tuple(dict.fromkeys("local" if s == "residual" else s for s in schemes))
         return schemes
 
@@ -194,16 +225,38 @@ class SelectionContext:
         n_concurrent: int = 1,
         columns: Sequence[Sequence[Column]] | None = None,
     ) -> tuple[BoundScorers, ...]:
-        """Bind to the target and to each conditioning set; `n_concurrent` share the memory.
+        """Bind to the target and to each conditioning set, in as many threads as jobs.
 
-        If there are `columns`, of the candidates of each set, they are regressed on it.
+        On a GPU, `n_concurrent` share the memory. If there are `columns`, of the candidates of each
+        set, they and the target are regressed on it. An estimator may be limited to a subsample;
+        samples are then permuted within it and within the rest.
         """
-        return self.executor.bind(
-            [(named.estimator, named.subsample) for named in self.estimators],
-            self.target,
-            [joint_block(features) for features in given],
-            schemes,
-            self.groups,
-            n_concurrent,
-            columns,
-        )
+        device, groups, n_samples = self.executor.device, self.groups, self.target.n_samples
+        parts = [named.subsample for named in self.estimators]
+        limit = next((part for part in parts if part is not None), None)
+
+        def bind_estimator(named: NamedEstimator, target: Block, block: Block) -> Scorer:
+            if (part := named.subsample) is None:
+                return device.bind(named.estimator, target, block, n_concurrent)
+            taken = part.take(target), part.take(block)
+            return SubsampleScorer(device.bind(named.estimator, *taken, n_concurrent), part)
+
+        def bind_scheme(name: str, block: Block) -> PermutationSampler:
+            if limit is None:
+                return device.sampler(name, block, n_samples, groups)
+            return bind_in_parts(name, block, limit.parts, groups)
+
+        def bind(features: Features, regressed: Sequence[Column] | None) -> BoundScorers:
+            block, target, regression = joint_block(features), self.target, None
+            if regressed is not None:
+                regression = self.executor.regressions.find(target, regressed, block, groups)
+                target = regression.target
+            return BoundScorers(
+                tuple(bind_estimator(named, target, block) for named in self.estimators),
+                tuple(bind_scheme(name, block) for name in schemes),
+                regression,
+            )
+
+        n_threads = effective_n_jobs(self.executor.n_jobs) if device.is_cpu else 1
+        with ThreadPoolExecutor(max(1, min(n_threads, len(given)))) as threads:
+            return tuple(threads.map(bind, given, columns or [None] * len(given)))

@@ -1,7 +1,7 @@
 """Executor: computes the values of a step on threads, processes, a cluster or a GPU.
 
 It splits the work into tasks, has joblib run them, reports progress and saves values to the
-checkpoint. What is scored and how is none of its concern: it calls pure functions of a
+checkpoint. What is scored and how is none of its concern: it calls the pure function of a
 `ScoringJob`. Joblib's context names the backend.
 """
 
@@ -9,26 +9,24 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import starmap
-from typing import Any, Literal, Protocol
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 
-from pidselect.data import Block, Column, FloatArray, IntArray
-from pidselect.estimators import Batch, Estimator, Scorer
+from pidselect.data import Block, FloatArray, IntArray
+from pidselect.estimators import Estimator, Scorer
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
-from pidselect.estimators.regression import RecentRegressions, Regression
-from pidselect.estimators.subsample import Subsample, SubsampleScorer
+from pidselect.estimators.regression import RecentRegressions
 from pidselect.selection.progress import Observer
 from pidselect.selection.resume import Results, digest, to_json
-from pidselect.significance import PermutationSampler, bind_in_parts, bind_scheme
+from pidselect.significance import PermutationSampler, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan, Scanner
@@ -66,74 +64,21 @@ WORKER_ENDED = (
 Task = tuple[list[int], range]
 
 
-class ScoringJob(Protocol):
+@dataclass(frozen=True, eq=False)
+class ScoringJob:
     """Candidates whose values are computed task by task.
 
-    `split_by` says how the work can be split: "any" way, with each "candidate" in tasks of its own,
-    or by "permutation", with all candidates in every task.
+    ``function(common(), *arguments(places, permutations))`` returns the values of some of them in
+    some permutations, in nats, shape (n_tests, n_candidates, n_estimators, n_permutations).
     """
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """The number of tests, candidates and estimators."""
-
-    @property
-    def n_samples(self) -> int:
-        """The number of samples."""
-
-    @property
-    def split_by(self) -> Literal["any", "candidate", "permutation"]:
-        """How the work can be split."""
-
-    @property
-    def key(self) -> Any:
-        """What determines the values within a fit, as types of JSON."""
-
-    def parts(self) -> Iterable[ScoringJob]:
-        """Return jobs for some of the candidates each, to be computed one after the other."""
-        return (self,)
-
-    def prepare(self) -> None:
-        """Compute what all tasks share, before they are distributed."""
-        return
-
-    def shared(self) -> tuple[Callable[..., FloatArray], Any]:
-        """Return the function that computes a task, and its first argument.
-
-        It returns values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations).
-        """
-
-    def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
-        """Return its other arguments, for some candidates in some permutations."""
-        return places, permutations
-
-
-@dataclass(frozen=True, eq=False)
-class BoundScorers:
-    """The estimators of a portfolio and the surrogate schemes of a test, bound to y and S.
-
-    `samplers` return the row orders of permutations; permutation 0 is the observed data.
-    """
-
-    scorers: tuple[Scorer, ...]
-    samplers: tuple[PermutationSampler, ...]
-    regression: Regression | None = None  # on S, of which the residuals are scored
-
-    def block(self, block: Block) -> Block:
-        """Return a candidate as it is scored."""
-        return block if self.regression is None else self.regression.residual(block)
-
-    def r_squared(self, block: Block) -> float:
-        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
-        if self.regression is None or not self.regression.found:
-            return 0.0
-        found = [self.regression.found[column.name].r_squared for column in block.columns]
-        return min(self.regression.r_squared, *found)
-
-    def score(self, block: Block, rows: Any) -> FloatArray:
-        """Score a block in given row orders, in nats, shape (n_estimators, n_permutations)."""
-        batch = Batch.of_permutations(self.block(block), rows)
-        return np.array([scorer.score(batch) for scorer in self.scorers])
+    key: Any  # what determines the values within a fit, as types of JSON
+    shape: tuple[int, int, int]  # the number of tests, candidates and estimators
+    n_samples: int
+    is_divided: bool  # each candidate needs tasks of its own
+    function: Callable[..., FloatArray]  # importable by its name
+    common: Callable[[], Any]  # computed once, before tasks are distributed
+    arguments: Callable[[list[int], range], tuple[Any, ...]]
 
 
 class CPU:
@@ -190,13 +135,6 @@ def discard(results: Iterable[Any]) -> None:
         getattr(results, "close", lambda: None)()
 
 
-def _put(scores: FloatArray, values: FloatArray, task: Task, permutations: range) -> None:
-    """Store the values of a task among those of all candidates in some permutations."""
-    places, some = task
-    start = some.start - permutations.start
-    scores[:, places, :, start : start + len(some)] = values
-
-
 @dataclass(frozen=True, eq=False)
 class Common:
     """What all tasks of a call share."""
@@ -223,10 +161,7 @@ class Executor:
     observer: Observer = field(default_factory=Observer)
     checkpoint: Results | None = None
     task_size: int = TASK_SIZE
-    _regressions: RecentRegressions = field(default_factory=RecentRegressions)
-
-    def __reduce__(self) -> Any:
-        return Executor, ()  # resources belong to this process: a worker has a plain executor
+    regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
     # --- the values of a job --------------------------------------------------------------------
 
@@ -235,33 +170,34 @@ class Executor:
 
         They are in nats, of shape (n_tests, n_candidates, n_estimators, n_permutations).
         """
-        values = []
-        for part in job.parts():
-            key = self.key([part.key, permutations.start, permutations.stop])
-            run = partial(self._compute, part, permutations, key)
-            values.append(self.recall(key, run)[0])
-        return np.concatenate(values, axis=1)
+        key = self.key([job.key, permutations.start, permutations.stop])
+        return self.recall(key, lambda: [self._compute(job, permutations, key)])[0]
 
-    def _compute(self, job: ScoringJob, permutations: range, key: bytes) -> list[FloatArray]:
-        """Return the values of a part of a job, of which the checkpoint may hold some tasks."""
+    def _compute(self, job: ScoringJob, permutations: range, key: bytes) -> FloatArray:
+        """Return the values of a job, of which the checkpoint may hold those of some tasks."""
         scores, missing = np.empty((*job.shape, len(permutations))), []
+
+        def put(task: Task, values: FloatArray) -> None:
+            places, some = task
+            start = some.start - permutations.start
+            scores[:, places, :, start : start + len(some)] = values
+            self.observer.on_progress(values.size)
+
         for task in self.split(job, permutations):
             task_key = digest(key, to_json([task[0], task[1].start, task[1].stop]))
             if self.checkpoint is None or (known := self.checkpoint.find(task_key)) is None:
                 missing.append((task, task_key))
             else:
-                _put(scores, known[0], task, permutations)
-                self.observer.on_progress(known[0].size)
+                put(task, known[0])
         if missing:
-            job.prepare()
+            common = job.common()
             arguments = [job.arguments(*task) for task, _ in missing]
-            with closing(self.run(*job.shared(), arguments)) as results:
+            with closing(self.run(job.function, common, arguments)) as results:
                 for (task, task_key), found in zip(missing, results, strict=True):
-                    _put(scores, found, task, permutations)
                     if self.checkpoint is not None:
                         self.checkpoint.put(task_key, found)
-                    self.observer.on_progress(found.size)
-        return [scores]
+                    put(task, found)
+        return scores
 
     def key(self, content: Any) -> bytes:
         """Return a digest of what determines a result, by which the checkpoint knows it."""
@@ -271,52 +207,6 @@ class Executor:
         """Return a result: that of the checkpoint, if there is one that has it, else it is run."""
         return run() if self.checkpoint is None else self.checkpoint.recall(key, run)
 
-    def bind(
-        self,
-        estimators: Sequence[tuple[Estimator, Subsample | None]],
-        target: Block,
-        given: Sequence[Block],
-        schemes: Sequence[str],
-        groups: IntArray | None,
-        n_concurrent: int = 1,
-        columns: Sequence[Sequence[Column]] | None = None,
-    ) -> tuple[BoundScorers, ...]:
-        """Bind estimators and schemes to each conditioning set, in as many threads as jobs.
-
-        An estimator may be limited to a subsample; samples are then permuted within it and within
-        the rest. If `columns` are given, for each set, they and the target are regressed on it.
-        """
-        n_samples, device = target.n_samples, self.device
-        parts = next((part.parts for _, part in estimators if part is not None), None)
-
-        def bind_estimator(
-            one: Estimator, part: Subsample | None, target: Block, block: Block
-        ) -> Scorer:
-            if part is None:
-                return device.bind(one, target, block, n_concurrent)
-            taken = part.take(target), part.take(block)
-            return SubsampleScorer(device.bind(one, *taken, n_concurrent), part)
-
-        def bind_sampler(name: str, block: Block) -> PermutationSampler:
-            if parts is None:
-                return device.sampler(name, block, n_samples, groups)
-            return bind_in_parts(name, block, parts, groups)
-
-        def bind(block: Block, regressed: Sequence[Column]) -> BoundScorers:
-            regression, left = None, target
-            if columns is not None:
-                regression = self._regressions.find(target, regressed, block, groups)
-                left = regression.target
-            return BoundScorers(
-                tuple(bind_estimator(one, part, left, block) for one, part in estimators),
-                tuple(bind_sampler(name, block) for name in schemes),
-                regression,
-            )
-
-        n_threads = effective_n_jobs(self.n_jobs) if device.is_cpu else 1
-        with ThreadPoolExecutor(max(1, min(n_threads, len(given)))) as threads:
-            return tuple(threads.map(bind, given, columns or [()] * len(given)))
-
     # --- tasks ----------------------------------------------------------------------------------
 
     def split(self, job: ScoringJob, permutations: range) -> list[Task]:
@@ -325,12 +215,9 @@ class Executor:
         If progress is reported or saved, tasks are short. Values do not depend on the split.
         """
         n_candidates = job.shape[1]
-        if job.split_by == "candidate":
+        if job.is_divided:
             ranges = self._ranges(permutations, job.n_samples, n_candidates, 1)
             return [([place], some) for place in range(n_candidates) for some in ranges]
-        if job.split_by == "permutation":
-            ranges = self._ranges(permutations, job.n_samples, 1, n_candidates)
-            return [(list(range(n_candidates)), some) for some in ranges]
         # Many candidates are split rather than their permutations, which are scored in one call.
         n_parts = max(1, n_candidates // FEWEST_CANDIDATES)
         ranges = self._ranges(permutations, job.n_samples, n_parts, n_candidates)

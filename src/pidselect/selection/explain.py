@@ -31,9 +31,8 @@ from pidselect.decomposition.explanation import DIGITS, Explanation, FeatureExpl
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
-from pidselect.estimators import is_portfolio
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.fit import estimators_of, make_context, rows_in_use
+from pidselect.selection.fit import estimators_of, make_context
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
 from pidselect.selection.progress import current_observer
@@ -169,10 +168,9 @@ def _read(
     )
     _check_target(dataset, selector._target)
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
-    used = rows_in_use(parameters, dataset, estimators, codes, settings.seed)
-    taken, standardised = take_rows(dataset, used.rows), is_portfolio(selector.estimator)
-    estimators = used.limit(estimators)
-    context = make_context(parameters, taken, estimators, standardised, codes, settings.seed)
+    _, taken, context = make_context(
+        selector, parameters, dataset, estimators, codes, settings.seed
+    )
     executor = replace(context.executor, observer=current_observer())
     return dataset, taken.table, replace(context, executor=executor)
 
@@ -312,18 +310,6 @@ def data_digest(dataset: Dataset) -> str:
     """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
     return digest(*(digest(column.values.tobytes()) for column in columns)).hex()
-
-
-def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
-    """Return a dataset with some of its samples; None for all."""
-    if rows is None:
-        return dataset
-    return replace(
-        dataset,
-        table=dataset.table.take(rows),
-        target=dataset.target.take(rows),
-        rows=dataset.rows[rows],
-    )
 
 
 def _features(

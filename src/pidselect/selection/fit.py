@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from sklearn.base import clone
 
-from pidselect.data import Block, Dataset, IntArray
-from pidselect.estimators import resolve, resolve_portfolio
+from pidselect.data import Block, Dataset, FloatArray, IntArray
+from pidselect.estimators import is_portfolio, resolve, resolve_portfolio
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others
+from pidselect.selection.column_scores import score_columns
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.executor import DEVICES, Executor
 from pidselect.selection.forward import SelectionPlan, forward
-from pidselect.selection.pool import Feature, FeaturePool, Features
+from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.relevance import marginal_tests, select_relevant
 from pidselect.selection.result import Selection, Settings, Step
-from pidselect.selection.rows import UsedRows, choose_rows
-from pidselect.selection.step_test import PermutationTestResult, Statistic, run_test
+from pidselect.selection.rows import UsedRows, choose_rows, take_rows
+from pidselect.selection.scoring import bits_shown
+from pidselect.selection.step_test import run_test
 from pidselect.selection.swap import swap
 from pidselect.selection.validation import Parameters
 from pidselect.significance import (
@@ -53,7 +55,7 @@ def select_features(
         return features, steps, {}
     final: dict[str, float] = {}
     if plan.statistic is not None:
-        features, more, final = _eliminate(context, fixed, features, plan.statistic)
+        features, more, final = backward(context, fixed, features, plan.statistic)
         steps += more
         for _ in range(plan.n_swaps if features else 0):
             is_changed = any(step.outcome == "removed" for step in more)
@@ -66,55 +68,51 @@ def select_features(
             steps += more
             if not is_swapped and not any(step.accepted for step in more):
                 break  # the features are those of the last elimination
-            n_steps = len(steps)
-            features, more, final = _eliminate(context, fixed, features, plan.statistic, n_steps)
+            features, more, final = backward(
+                context, fixed, features, plan.statistic, n_steps=len(steps)
+            )
             steps += more
     if features and not final:
         # A sequential test is decided for the weakest feature, not for all of them.
         fixed_number = replace(context, n_permutations=context.fixed_n_permutations)
         scores = cmi_given_others(fixed_number, fixed, features, (FINAL, 0))
-        final = _final(features, run_test(scores, "final", first_smallest, step_down=True))
+        final = run_test(scores, "final", first_smallest, step_down=True).final
     return features, steps, final
 
 
-def _eliminate(
-    context: SelectionContext,
-    fixed: Features,
-    features: Features,
-    statistic: Statistic,
-    n_steps: int = 0,
-) -> tuple[list[Feature], list[Step], dict[str, float]]:
-    """Run backward elimination; return the features, the steps and the final p-values."""
-    remaining, steps, result = backward(context, fixed, features, statistic, n_steps=n_steps)
-    return remaining, steps, _final(remaining, result)
-
-
-def _final(features: Features, result: PermutationTestResult | None) -> dict[str, float]:
-    """Return the final p-values by name; none without features or after sequential tests."""
-    if result is None or not result.step_down:
-        return {}
-    names = [feature.name for feature in features]
-    return dict(zip(names, result.step_down, strict=True))
-
-
-def also_relevant(
+def run_phases(
     context: SelectionContext,
     pool: FeaturePool,
     plan: SelectionPlan,
-    features: Features,
-    steps: Sequence[Step],
-    column_names: Sequence[str],
-) -> tuple[Step | None, list[Feature]]:
-    """Return the marginal tests, and what is relevant besides the minimal set.
+    parameters: Parameters,
+    blank: Selection,
+    names: Sequence[str],
+) -> tuple[Selection, list[Feature], tuple[FloatArray, FloatArray, IntArray], list[int]]:
+    """Return the record, the features of the minimal set, scores of columns and those selected.
 
-    They have half of alpha, the level of the steps is the other half.
+    With ``select="relevant"`` the marginal tests have one half of alpha, and the steps the other.
     """
-    if not pool.candidates:
-        return None, []
-    tests = marginal_tests(context, pool.fixed, pool.candidates, context.alpha / 2)
-    path = {step.chosen for step in steps if step.phase == "forward" and step.accepted}
-    max_columns = plan.remaining_columns(features)
-    return tests, select_relevant(tests, pool, features, path, column_names, max_columns)
+    path = replace(context, alpha=parameters.step_alpha)
+    features, steps, final = select_features(path, pool, plan)
+    marginal, others = None, list[Feature]()
+    if parameters.select == "relevant" and pool.candidates:
+        marginal = marginal_tests(context, pool.fixed, pool.candidates, context.alpha / 2)
+        included = {step.chosen for step in steps if step.phase == "forward" and step.accepted}
+        most = plan.remaining_columns(features)
+        others = select_relevant(marginal, pool, features, included, names, most)
+    record = replace(
+        blank,
+        features=tuple(feature.name for feature in features),
+        steps=tuple(steps),
+        p_values=final,
+        bits_added=bits_shown(context, (*pool.fixed, *features)),
+        also_relevant=tuple(feature.name for feature in others),
+        marginal=marginal,
+    )
+    by_cmi = plan.criterion.is_cmi
+    columns = score_columns(context, pool, features, steps, final, len(names), by_cmi, others)
+    selected = [column for f in (*pool.fixed, *features, *others) for column in f.columns]
+    return record, features, columns, selected
 
 
 def choose_estimators(
@@ -162,15 +160,16 @@ def make_plan(parameters: Parameters, pool: FeaturePool) -> SelectionPlan:
     )
 
 
-def rows_in_use(
+def make_context(
+    selector: PIDSelector,
     parameters: Parameters,
     dataset: Dataset,
     estimators: tuple[NamedEstimator, ...],
     groups: IntArray | None,
     seed: int,
-) -> UsedRows:
-    """Return the rows that estimators use; `groups` are of all rows passed to `fit`."""
-    return choose_rows(
+) -> tuple[UsedRows, Dataset, SelectionContext]:
+    """Return the rows to use, the data in them, and the context; `groups` are of all rows."""
+    used = choose_rows(
         parameters.max_samples,
         estimators,
         parameters.surrogates,
@@ -178,26 +177,16 @@ def rows_in_use(
         None if groups is None else groups[dataset.rows],
         seed,
     )
-
-
-def make_context(
-    parameters: Parameters,
-    dataset: Dataset,
-    estimators: tuple[NamedEstimator, ...],
-    is_portfolio: bool,
-    groups: IntArray | None,
-    seed: int,
-) -> SelectionContext:
-    """Return the context of the selection; `groups` are of all rows passed to `fit`."""
+    dataset = take_rows(dataset, used.rows)
     if groups is not None:  # numbered again, without the rows left out
         groups = cast(IntArray, check_groups(groups[dataset.rows], len(dataset.rows)))
         if parameters.n_permutations != 0:
             schemes, alpha = parameters.surrogates, parameters.smallest_alpha
             check_permutable(groups, dataset.target, schemes, alpha)
-    return SelectionContext(
+    context = SelectionContext(
         target=dataset.target,
-        estimators=estimators,
-        is_portfolio=is_portfolio and not parameters.criterion.permutes_target,
+        estimators=used.limit(estimators),
+        is_portfolio=is_portfolio(selector.estimator) and not parameters.criterion.permutes_target,
         alpha=parameters.alpha,
         n_permutations=parameters.n_permutations,
         surrogates=parameters.surrogates,
@@ -206,6 +195,7 @@ def make_context(
         seed=seed,
         executor=Executor(parameters.n_jobs, DEVICES[parameters.device]),
     )
+    return used, dataset, context
 
 
 def check_permutable(groups: IntArray, target: Block, schemes: Sequence[str], alpha: float) -> None:
@@ -229,33 +219,19 @@ def check_permutable(groups: IntArray, target: Block, schemes: Sequence[str], al
 
 
 def empty_record(
-    settings: Settings, dataset: Dataset, pool: FeaturePool, library: str | None
-) -> Selection:
-    """Return the record of a fit without any steps; `library` is the caller's for dataframes."""
-    names = dataset.table.names
-    return Selection(
-        features=(),
-        fixed_features=tuple(feature.name for feature in pool.fixed),
-        steps=(),
-        duplicates={names[copy]: names[original] for copy, original in pool.duplicates.items()},
-        skipped={names[column]: reason for column, reason in pool.skipped.items()},
-        settings=settings,
-        frame_library=library,
-    )
-
-
-def record_settings(
     selector: PIDSelector,
     parameters: Parameters,
     context: SelectionContext,
     used: UsedRows,
-) -> Settings:
-    """Return the settings of the record."""
+    pool: FeaturePool,
+    names: Sequence[str],
+) -> Selection:
+    """Return the record of a fit without any steps."""
     keeps_target = not parameters.criterion.permutes_target
     criterion: Any = selector.criterion
     estimators = {named.name: repr(named.estimator) for named in context.estimators}
     (first, *_) = estimators.values()
-    return Settings(
+    settings = Settings(
         criterion=str(criterion) if isinstance(criterion, str) else repr(criterion),
         estimator=estimators if context.is_portfolio else first,
         alpha=parameters.alpha,
@@ -274,18 +250,25 @@ def record_settings(
         n_neighbour_samples=used.n_neighbour_samples,
         target_types=context.target.feature_types,
     )
+    return Selection(
+        features=(),
+        fixed_features=tuple(feature.name for feature in pool.fixed),
+        steps=(),
+        duplicates={names[copy]: names[original] for copy, original in pool.duplicates.items()},
+        skipped={names[column]: reason for column, reason in pool.skipped.items()},
+        settings=settings,
+    )
 
 
 def saved_settings(
     selector: PIDSelector,
     settings: Settings,
     parameters: Parameters,
-    dataset: Dataset,
     pool: FeaturePool,
     context: SelectionContext,
+    names: Sequence[str],
 ) -> dict[str, Any]:
     """Return all settings that the result depends on, by which a checkpoint is recognised."""
-    names = dataset.table.names
     groups = {
         feature.name: [names[column] for column in feature.columns]
         for feature in (*pool.fixed, *pool.candidates)

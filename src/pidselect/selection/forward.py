@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.criteria import Criterion
@@ -18,7 +19,7 @@ class SelectionPlan:
     """The settings of forward selection and backward elimination."""
 
     criterion: Criterion
-    max_features: int | None = None  # columns, fixed ones not counted
+    max_features: float = inf  # columns, fixed ones not counted
     lookahead: Lookahead = field(default_factory=Lookahead)
     statistic: Statistic | None = None  # of backward elimination; None to omit it
     n_swaps: int = 0  # rounds of exchanging selected features for candidates, at most
@@ -30,8 +31,7 @@ class SelectionPlan:
 
     def remaining_columns(self, selected: Features) -> float:
         """Return how many more columns may be selected."""
-        most = float("inf") if self.max_features is None else self.max_features
-        return most - count_columns(selected)
+        return self.max_features - count_columns(selected)
 
 
 def forward(

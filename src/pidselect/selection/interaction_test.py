@@ -7,10 +7,9 @@ can make it significant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,69 +19,22 @@ from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Features, columns_of, joint_block
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import added_bits
-from pidselect.selection.step_test import is_close_call
-from pidselect.significance import (
-    PermutationSampler,
-    critical_value,
-    find_strata,
-    is_significant,
-    p_values,
-)
+from pidselect.significance import PermutationSampler, find_strata, is_significant
 from pidselect.significance.interactions import InteractionScan, Scanner, Triples
-from pidselect.significance.permutation_test import Decision, fixed_decision
-from pidselect.significance.sequential import (
-    betting_critical_value,
-    betting_p_values,
-    decision,
-    max_permutations,
-)
+from pidselect.significance.sequential import max_permutations
 
 #: Permutations of the first batch, with the observed data; each further one doubles their number.
 FIRST_BATCH = 16
 
-#: The name of the statistic in the record.
-INTERACTION = "interaction"
 
-
-@dataclass(frozen=True, eq=False)
-class ScanJob(ScoringJob):
-    """The scan of all tuples in permutations of one surrogate scheme, block by block."""
-
-    scan: InteractionScan
-    scanner: Scanner  # of the device
-    sampler: PermutationSampler
-    stream_key: tuple[int, ...]
-    is_cpu: bool
-    test: Any  # what determines it within a fit
-
-    @property
-    def key(self) -> Any:
-        """The test, with its surrogate scheme."""
-        return self.test
-
-    @property
-    def split_by(self) -> Literal["any", "candidate"]:
-        """A block is a task of the CPU; a GPU has several at a time."""
-        return "candidate" if self.is_cpu else "any"
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """One test, the number of blocks, and of families."""
-        return 1, len(self.scan.blocks), len(self.scan.families)
-
-    @property
-    def n_samples(self) -> int:
-        """The number of samples."""
-        return len(self.scan.classes)
-
-    def shared(self) -> tuple[Callable[..., FloatArray], ScanJob]:
-        """Return all of it: every task needs all columns."""
-        return ScanJob.score_task, self
-
-    def score_task(self, places: list[int], permutations: range) -> FloatArray:
-        """Return the largest interaction of each family in some blocks."""
-        rows = self.sampler(self.stream_key, permutations)
-        return self.scanner.largest_values(places, rows)[np.newaxis]
+def score_pairs(
+    common: tuple[Scanner, PermutationSampler, tuple[int, ...]],
+    places: list[int],
+    permutations: range,
+) -> FloatArray:
+    """Return the largest interaction of each family in some blocks."""
+    scanner, sampler, stream_key = common
+    return scanner.largest_values(places, sampler(stream_key, permutations))[np.newaxis]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,19 +49,10 @@ class InteractionTestResult:
 
     def to_step(self, context: SelectionContext, name: str, given: tuple[str, ...]) -> Step:
         """Return the step of the record; the scheme with the largest p-value decides."""
-        observed, alpha = np.array([self.observed]), context.alpha
-        if context.n_permutations is None:
-            p = [float(betting_p_values(observed, null, alpha)[0]) for null in self.null]
-        else:
-            p = [float(p_values(observed, null)[0]) for null in self.null]
+        observed = np.array([self.observed])
+        p = [float(context.p_values(observed, null)[0]) for null in self.null]
         deciding = int(np.argmax(p))
         null, p_value = self.null[deciding], p[deciding]
-        accepted = is_significant(p_value, alpha)
-        critical: float | None = None
-        if context.n_permutations is None:
-            critical = betting_critical_value(null, alpha)
-        elif len(null) == context.n_permutations:
-            critical = critical_value(null, alpha)
         return Step(
             phase="lookahead",
             conditioning_set=given,
@@ -117,26 +60,17 @@ class InteractionTestResult:
             values=(self.bits,),
             scores=(self.observed,),
             unit="sd",
-            estimators=(INTERACTION,),
+            estimators=("interaction",),
             p_values=(p_value,),
             chosen=name,
-            critical_value=critical,
+            critical_value=context.critical_value(null),
             p_value=p_value,
-            alpha=alpha,
+            alpha=context.alpha,
             surrogates=self.schemes[deciding],
             n_permutations=len(null),
-            accepted=accepted,
-            close_call=is_close_call(p_value, context),
+            accepted=is_significant(p_value, context.alpha),
+            close_call=context.is_close_call(p_value),
         )
-
-    @classmethod
-    def from_arrays(
-        cls, arrays: Sequence[FloatArray], schemes: tuple[str, ...]
-    ) -> InteractionTestResult:
-        """Return the result that `_run_test` or a checkpoint has as arrays."""
-        found, (bits, observed), *null = arrays
-        places = tuple(found.astype(int).tolist())
-        return cls(places, float(bits), float(observed), schemes[: len(null)], tuple(null))
 
 
 def run_interaction_test(
@@ -157,7 +91,9 @@ def run_interaction_test(
     key = context.key, stream_key, schemes, features, triples
     run = partial(_run_test, context, given, candidates, stream_key, triples, schemes, key)
     executor = context.executor
-    return InteractionTestResult.from_arrays(executor.recall(executor.key(key), run), schemes)
+    found, (bits, observed), *null = executor.recall(executor.key(key), run)
+    places, used = tuple(found.astype(int).tolist()), schemes[: len(null)]
+    return InteractionTestResult(places, float(bits), float(observed), used, tuple(null))
 
 
 def _run_test(
@@ -177,29 +113,33 @@ def _run_test(
     n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
     n_values = len(scan.blocks) * len(scan.families) * len(schemes) * n_most
     executor.observer.on_stage("lookahead", scan.n_tables, n_values)
-    scanner, is_cpu = executor.device.scanner(scan), executor.device.is_cpu
+    scanner, shape = executor.device.scanner(scan), (1, len(scan.blocks), len(scan.families))
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
     for scheme, sampler in zip(schemes, samplers, strict=True):
-        stream = (context.seed, *stream_key)
-        job = ScanJob(scan, scanner, sampler, stream, is_cpu, (key, scheme))
+        common = scanner, sampler, (context.seed, *stream_key)
+        job = ScoringJob(
+            (key, scheme),
+            shape,
+            len(scan.classes),
+            executor.device.is_cpu,  # a block is a task of the CPU; a GPU has several at a time
+            score_pairs,
+            partial(tuple, common),
+            lambda *task: task,
+        )
         largest = executor.compute(job, range(min(FIRST_BATCH, n_most)))[0]
         found = found or _strongest(scan, largest[..., 0])
         statistics.append(scan.statistic(largest))
-        while (decided := _decision(statistics[-1], context)) == "open":
+        while (decided := context.decide(statistics[-1][0], statistics[-1][1:])) == "open":
             start = len(statistics[-1])
             more = executor.compute(job, range(start, min(2 * start, n_most)))[0]
             statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
-    bits = joint_bits(context, [candidates[place] for place in found], given)
+    of_found = added_bits(context, [candidates[place] for place in found], given)
+    bits = sum(of_found.values())  # by the chain rule
     null = [statistic[1:] for statistic in statistics]
     return np.array(found, dtype=float), np.array([bits, statistics[0][0]]), *null
-
-
-def joint_bits(context: SelectionContext, features: Features, given: Features) -> float:
-    """Return the joint conditional mutual information of features, by the chain rule."""
-    return float(sum(added_bits(context, features, given).values()))
 
 
 def bind_scan(
@@ -215,14 +155,8 @@ def bind_scan(
     given a discrete one, a numeric target is ranked within its levels.
     """
     block, columns = joint_block(given), list(joint_block(candidates).columns)
-    (bound,) = context.executor.bind(
-        (),
-        context.target,
-        [block],
-        schemes,
-        context.groups,
-        columns=[columns] if "residual" in schemes else None,
-    )
+    regressed = [columns] if "residual" in schemes else None
+    (bound,) = replace(context, estimators=()).bind([given], schemes, columns=regressed)
     blocks = [bound.block(feature.block) for feature in candidates]
     if bound.regression is not None:
         scan = InteractionScan.of(blocks, bound.regression.target, None, triples, block)
@@ -242,11 +176,3 @@ def _strongest(scan: InteractionScan, largest: FloatArray) -> tuple[int, ...]:
     block = int(np.argmax(largest[:, family]))
     _, tuples = scan.largest(block, np.arange(len(scan.classes), dtype=np.int32)[np.newaxis])
     return tuple(sorted(int(place) for place in tuples[family, 0] if place >= 0))
-
-
-def _decision(statistic: FloatArray, context: SelectionContext) -> Decision:
-    """Return the decision after the permutations so far; the observed statistic comes first."""
-    observed, null = float(statistic[0]), statistic[1:]
-    if context.n_permutations is None:
-        return decision(observed, null, context.alpha)
-    return fixed_decision(observed, null, context.alpha, context.n_permutations)

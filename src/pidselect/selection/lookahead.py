@@ -29,7 +29,7 @@ from pidselect.selection.pool import (
     joint_name,
 )
 from pidselect.selection.result import SINGLE_SHARE, Step
-from pidselect.selection.scoring import Binding, ConditionalMI
+from pidselect.selection.scoring import ConditionalMI
 from pidselect.selection.step_test import run_test
 from pidselect.significance import (
     LOOKAHEAD,
@@ -65,13 +65,16 @@ MAX_PAIR_BYTES = 2**28
 SEQUENTIAL_PERMUTATIONS = 200
 
 
+#: Features in a random subset, at most.
+START_SIZE = 3
+
+
 @dataclass(frozen=True)
 class Lookahead:
     """What to search if no single candidate is significant."""
 
     order: int | Literal["auto"] = 1  # the size of the largest tuples; 1 for none
     n_random_starts: int = 0  # random subsets that candidates are tested given
-    start_size: int = 3  # features in a random subset
 
     def alpha_of_singles(self, alpha: float, order: int) -> float:
         """Return the level of single candidates, if tuples up to some size are searched."""
@@ -177,12 +180,10 @@ class JointSearch:
 
     @cached_property
     def _n_levels(self) -> list[int]:
-        """The number of levels of every column that is searched."""
         return [count_levels(column) for f in self._narrow(2) for column in f.block.columns]
 
     @cached_property
     def _n_classes(self) -> int:
-        """The number of classes of the target."""
         return len(np.unique(target_classes(self.context.target)))
 
     def _narrow(self, order: int) -> list[Feature]:
@@ -199,7 +200,9 @@ class JointSearch:
             tested = search(replace(context, alpha=alpha))
             if tested is None:
                 continue
-            step, found = tested
+            step, found, note = tested
+            names = tuple(feature.name for feature in found)
+            step = replace(step, jointly_included=names).with_note(note)
             steps.append(context.executor.observer.on_step(step))
             if step.accepted:
                 remaining, more, _ = backward(
@@ -213,7 +216,7 @@ class JointSearch:
                 return remaining, steps + more
         return [], steps
 
-    def _test_tuples(self, context: SelectionContext) -> tuple[Step, Features] | None:
+    def _test_tuples(self, context: SelectionContext) -> tuple[Step, Features, str] | None:
         """Test the largest interaction over all pairs, and triples."""
         if self.order == 1:
             return None
@@ -235,34 +238,31 @@ class JointSearch:
         if len(candidates) < len(self.candidates):
             note += ", others exceed max_features"
         given = tuple(feature.name for feature in self.given)
-        return self._included(result.to_step(context, joint_name(found), given), found, note)
+        return result.to_step(context, joint_name(found), given), found, note
 
-    def _test_starts(self, context: SelectionContext) -> tuple[Step, Features] | None:
+    def _test_starts(self, context: SelectionContext) -> tuple[Step, Features, str] | None:
         """Test every candidate given each of several random subsets of the others."""
         starts, pairs = self._random_starts()
         if not pairs:
             return None
         subsets = list(dict.fromkeys(start for _, start in pairs))  # each is bound once
-        given = tuple((*self.given, *start) for start in subsets)
-        of_each = tuple([c for c, start in pairs if start == subset] for subset in subsets)
-        schemes = context.schemes(given[0])
-        scores = ConditionalMI(
+        scores = ConditionalMI.of(
             context,
-            tuple(replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs),
-            schemes,
-            Binding(context, schemes, given, of_each, n_concurrent=len(subsets)),
-            tuple(subsets.index(start) for _, start in pairs),
+            [replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs],
+            [(*self.given, *start) for start in subsets],
+            [subsets.index(start) for _, start in pairs],
             (START, len(self.given), 1),
+            n_concurrent=len(subsets),
         )
         result = run_test(scores, "random_starts")
         candidate, start = pairs[result.chosen]
         step = result.to_step("random_starts", tuple(feature.name for feature in self.given))
         note = f"{len(starts)} different random starts of {len(start)} features searched"
-        return self._included(step, (candidate, *start), note)
+        return step, (candidate, *start), note
 
     def _random_starts(self) -> tuple[list[tuple[Feature, ...]], Starts]:
         """Return random subsets, and all pairs of a candidate and a subset within `max_columns`."""
-        size = min(self.lookahead.start_size, len(self.candidates) - 1)
+        size = min(START_SIZE, len(self.candidates) - 1)
         if size < 1 or not self.lookahead.n_random_starts:
             return [], []
         stream_key = (self.context.seed, START, len(self.given), 0)
@@ -272,7 +272,3 @@ class JointSearch:
         starts = [tuple(self.candidates[place] for place in subset) for subset in subsets]
         pairs = [(c, start) for start in starts for c in self.candidates if c not in start]
         return starts, [(c, s) for c, s in pairs if count_columns([c, *s]) <= self.max_columns]
-
-    def _included(self, step: Step, found: Features, note: str) -> tuple[Step, Features]:
-        names = tuple(feature.name for feature in found)
-        return replace(step, jointly_included=names).with_note(note), found

@@ -27,7 +27,7 @@ from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
-from pidselect.selection.scoring import BIT, ConditionalMI, StepScores, cmi_given
+from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, cmi_given
 from pidselect.significance import GIVEN_ONLY
 
 Pairs = list[tuple[Feature, Feature]]
@@ -66,7 +66,7 @@ class MITerms:
 
 
 @dataclass(frozen=True, eq=False)
-class PairwiseScores(StepScores):
+class PairwiseScores(CandidateScores):
     """Values of candidates by a criterion, for the observed and the permuted target."""
 
     context: SelectionContext

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from pidselect.data import Block, IntArray, Table, find_duplicates, is_constant
 
@@ -56,10 +57,10 @@ class FeaturePool:
     duplicates: dict[int, int]  # and the column that represents each
     skipped: dict[int, str]  # constant columns and identifiers, and the reason
 
-    def remaining_columns(self, max_features: int | None) -> int | None:
-        """Return how many columns may be selected besides the fixed ones, None for any number."""
+    def remaining_columns(self, max_features: int | None) -> float:
+        """Return how many columns may be selected besides the fixed ones."""
         if max_features is None:
-            return None
+            return inf
         n_fixed = count_columns(self.fixed)
         if n_fixed > max_features:
             raise ValueError(

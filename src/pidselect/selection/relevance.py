@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ from pidselect.selection.pool import Feature, FeaturePool, Features
 from pidselect.selection.progress import StageName
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import ConditionalMI, cmi_given, information_given
-from pidselect.selection.step_test import is_pooled, pooled_standardizer, run_test
+from pidselect.selection.step_test import RunningTest, count_pilot, run_test
 from pidselect.significance import RELEVANCE, is_significant
 from pidselect.significance.permutation_test import fewest_permutations, step_down_p_values
 
@@ -153,33 +152,24 @@ def _run_scheme(
 
     `known` are p-values of other schemes.
     """
-    context, n_features, pooled = scores.context, len(known), is_pooled(scores)
-    n_pilot = context.count_pilot(n_features) if pooled else context.n_pilot
-    n, first_test = context.fixed_n_permutations, 1 + n_pilot
+    context, n_features = scores.context, len(known)
+    n, first_test = context.fixed_n_permutations, 1 + count_pilot(scores)
     batches = (-(-(first_test + least) // PERMUTATION_BATCH) for least in INTERIM)
     interim = (n_batches * PERMUTATION_BATCH - first_test for n_batches in batches)
     stops = [*(stop for stop in interim if stop < n), n]
     n_values = n_features * len(context.estimators) * (first_test + n)
     context.executor.observer.on_stage(stage, n_features, n_values)
-    values = scores.score(range(first_test + stops[0]))[0]
-    pilot = values[..., 1:first_test]
-    standardizer = pooled_standardizer(scores, pilot) if pooled else context.standardizer(pilot)
-    assert standardizer is not None  # the context is one of a portfolio
-    standardized = standardizer.apply(values)
-    largest = standardized.max(axis=1)
-    observed, surrogates = largest[:, 0], largest[:, first_test:]
+    test = RunningTest(scores, stops[0], keep_surrogates=True)
     for stop in stops:
-        if stop > (done := surrogates.shape[1]):
-            more = scores.score(range(first_test + done, first_test + stop))[0]
-            surrogates = np.hstack([surrogates, standardizer.apply(more).max(axis=1)])
-        p_values = step_down_p_values(observed, surrogates)
+        if more := first_test + stop - test.n_computed:
+            test.extend(more)
+        p_values = step_down_p_values(test.observed[0], test.surrogates[0])
         # The smallest p-values if no further permutation reaches the observed values.
         least = np.maximum(p_values * (1 + stop) / (1 + n), known)
         if not is_significant(float(least.min()), context.alpha):
             break
-    best = standardized[..., 0].argmax(axis=1)
-    arrays: tuple[Any, ...] = (p_values, observed, best, np.int64(scheme), np.int64(stop))
-    return FamilyTests(*(np.broadcast_to(one, n_features) for one in arrays))
+    scheme_of, n_of = np.full(n_features, scheme), np.full(n_features, stop)
+    return FamilyTests(p_values, test.observed[0], test.estimators[0], scheme_of, n_of)
 
 
 def _assess_selected(

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from pidselect.data import CLASS_LEVELS, Block, IntArray, is_constant
+from pidselect.data import CLASS_LEVELS, Block, Dataset, IntArray, is_constant
 from pidselect.estimators.base import partition
 from pidselect.estimators.subsample import Subsample
 from pidselect.selection.context import NamedEstimator
@@ -49,7 +49,7 @@ class UsedRows:
             return tuple(estimators)
         part = Subsample(self.of_neighbours, self.n_samples)
         return tuple(
-            replace(named, subsample=part) if named.uses_neighbours else named
+            replace(named, subsample=part) if named.has("uses_neighbours") else named
             for named in estimators
         )
 
@@ -81,11 +81,23 @@ def choose_rows(
     if max_samples != "auto":
         rows = sample_rows(max_samples, target, seed)
         return UsedRows(n_samples if rows is None else len(rows), rows)
-    is_limited = [named.uses_neighbours for named in estimators]
+    is_limited = [named.has("uses_neighbours") for named in estimators]
     if n_samples <= MAX_ROWS or not any(is_limited) or not WITHIN_PARTS.issuperset(surrogates):
         return UsedRows(n_samples)
     part = random_part(NEIGHBOUR_ROWS, target, groups, seed)
     return UsedRows(n_samples, part if all(is_limited) else None, part)
+
+
+def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:
+    """Return a dataset with some of its samples; None for all."""
+    if rows is None:
+        return dataset
+    return replace(
+        dataset,
+        table=dataset.table.take(rows),
+        target=dataset.target.take(rows),
+        rows=dataset.rows[rows],
+    )
 
 
 def sample_rows(max_samples: int | None, target: Block, seed: int) -> IntArray | None:
@@ -101,7 +113,8 @@ def random_part(n_rows: int, target: Block, groups: IntArray | None, seed: int) 
 
     The choice may depend on the target, as permutations of candidates leave it as it is.
     """
-    shuffled = _shuffled(target.n_samples, seed)
+    (rows,) = permutations((seed, SUBSAMPLE), range(1, 2), target.n_samples)
+    shuffled = rows.astype(np.int64)
     if groups is not None:
         rank = _rank_within(groups[shuffled])
         _, first, place = np.unique(groups[shuffled], return_index=True, return_inverse=True)
@@ -111,10 +124,6 @@ def random_part(n_rows: int, target: Block, groups: IntArray | None, seed: int) 
         share = _rank_within(classes) / np.bincount(classes)[classes]
         shuffled = shuffled[np.argsort(share, kind="stable")]
     return _checked(shuffled[:n_rows], target)
-
-
-def _shuffled(n_samples: int, seed: int) -> IntArray:
-    return permutations((seed, SUBSAMPLE), range(1, 2), n_samples)[0].astype(np.int64)
 
 
 def _rank_within(codes: IntArray) -> IntArray:

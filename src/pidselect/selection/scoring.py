@@ -1,79 +1,47 @@
 """Candidate scores: the conditional mutual information of candidates, observed and permuted.
 
 A test needs candidates and, for permutations of any numbers, their values; permutation 0 is the
-observed data. `CandidateScores` is that interface.
+observed data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Protocol, cast
+from typing import Any
 
 import numpy as np
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch
-from pidselect.selection.context import SelectionContext
-from pidselect.selection.executor import BoundScorers, ScoringJob
+from pidselect.selection.context import BoundScorers, SelectionContext
+from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Feature, Features, columns_of, joint_block
-
-#: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
-N_CONCURRENT = 4
 
 BIT = NATS_PER_UNIT["bit"]
 
 
-class CandidateScores(Protocol):
-    """Candidates of a test and their values."""
+class CandidateScores:
+    """Candidates of a test and their values; all tests must reject.
 
-    @property
-    def context(self) -> SelectionContext:
-        """The context of the selection."""
-
-    @property
-    def candidates(self) -> tuple[Feature, ...]:
-        """The candidates, in the order of their values."""
-
-    @property
-    def schemes(self) -> tuple[str, ...]:
-        """The surrogate scheme of each test; all tests must reject."""
-
-    @property
-    def n_values(self) -> int:
-        """The number of values that are computed for one permutation."""
-
-    @property
-    def key(self) -> Any:
-        """What determines the values within a fit, as types of JSON."""
-
-    def score(self, permutations: range) -> FloatArray:
-        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
-
-    def one_by_one(self) -> tuple[CandidateScores, ...]:
-        """Return the scores of the tests one by one, or itself if they are computed together."""
-
-    def shown_apart(self) -> FloatArray | None:
-        """Return the bits that are shown of each candidate, if they are not those observed."""
-
-    def information(self, observed: FloatArray) -> FloatArray:
-        """Return the bits that are shown of each candidate, given the observed ones."""
-
-    def conditioning_set(self, test: int) -> tuple[str, ...] | None:
-        """Return the conditioning set of a test; None for that of the step."""
-
-    def r_squared(self, place: int) -> float:
-        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
-
-
-class StepScores:
-    """What most candidate scores share: context, candidates and schemes are fields of theirs."""
+    The schemes are the surrogate scheme of each test. A subclass has these fields, and implements
+    `key` and `score`.
+    """
 
     context: SelectionContext
     candidates: tuple[Feature, ...]
     schemes: tuple[str, ...]
+
+    @property
+    def key(self) -> Any:
+        """What determines the values within a fit, as types of JSON."""
+        raise NotImplementedError
+
+    def score(self, permutations: range) -> FloatArray:
+        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
+        raise NotImplementedError
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -85,17 +53,12 @@ class StepScores:
         """The number of values that are computed for one permutation."""
         return int(np.prod(self.shape))
 
-    @property
-    def n_samples(self) -> int:
-        """The number of samples."""
-        return self.context.target.n_samples
-
     def one_by_one(self) -> tuple[CandidateScores, ...]:
-        """Return itself."""
-        return (cast(CandidateScores, self),)
+        """Return the scores of the tests one by one, or itself if they are computed together."""
+        return (self,)
 
     def shown_apart(self) -> FloatArray | None:
-        """Return None: the bits observed are shown."""
+        """Return the bits that are shown of each candidate, if they are not those observed."""
         return None
 
     def information(self, observed: FloatArray) -> FloatArray:
@@ -103,11 +66,11 @@ class StepScores:
         return np.minimum(observed, self.context.max_bits)
 
     def conditioning_set(self, test: int) -> tuple[str, ...] | None:
-        """Return None: that of the step."""
+        """Return the conditioning set of a test; None for that of the step."""
         return None
 
     def r_squared(self, place: int) -> float:
-        """Return 0: nothing is regressed."""
+        """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
         return 0.0
 
 
@@ -119,67 +82,55 @@ class Binding:
     schemes: tuple[str, ...]
     given: tuple[Features, ...]  # the conditioning sets
     candidates: tuple[Features, ...]  # of each set
-    n_concurrent: int = 1  # sets bound at the same time, each with a part of the memory
-    is_regressed: bool = False  # also without the scheme "residual"
-
-    @property
-    def is_regression(self) -> bool:
-        """Whether candidates and target are replaced by what a regression on S leaves of them."""
-        return self.is_regressed or "residual" in self.schemes
+    n_concurrent: int  # sets bound at the same time, each with a part of the memory
+    is_regressed: bool  # candidates and target are replaced by their residuals on S
 
     @cached_property
     def bound(self) -> tuple[BoundScorers, ...]:
         """The estimators and schemes bound to every conditioning set."""
         columns = None
-        if self.is_regression:
+        if self.is_regressed:
             columns = [
                 list({column.name: column for column in joint_block(some).columns}.values())
                 for some in self.candidates
             ]
         return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
 
-    @cached_property
-    def shared(self) -> SharedScorers:
-        """What all tests of a step share, without residuals, which are those of candidates."""
-        return SharedScorers(tuple(replace(bound, regression=None) for bound in self.bound))
+    def share(self) -> list[BoundScorers]:
+        """Return what all tests of a step share, without residuals, which are of candidates."""
+        return [replace(bound, regression=None) for bound in self.bound]
+
+
+def score_blocks(
+    of_sets: Sequence[BoundScorers],
+    blocks: Sequence[Block],
+    permutations: range,
+    number: int,
+    tests: Sequence[int],
+    estimators: Sequence[int],
+    stream_key: tuple[int, ...],
+) -> FloatArray:
+    """Score candidates that are permuted alike, given the conditioning set of a number.
+
+    The shape is (n_tests, n_candidates, n_estimators, n_permutations), in nats. An estimator that
+    scores several candidates at once has a method ``score_together(blocks, rows)``.
+    """
+    bound = of_sets[number]
+    values = np.empty((len(tests), len(blocks), len(estimators), len(permutations)))
+    for test, sampler in enumerate(bound.samplers[place] for place in tests):
+        rows = sampler(stream_key, permutations)
+        for estimator, scorer in enumerate(bound.scorers[place] for place in estimators):
+            if score_together := getattr(scorer, "score_together", None):
+                values[test, :, estimator] = score_together(blocks, rows)
+                continue
+            for place, block in enumerate(blocks):
+                batch = Batch.of_permutations(block, rows)
+                values[test, place, estimator] = scorer.score(batch)
+    return values
 
 
 @dataclass(frozen=True, eq=False)
-class SharedScorers:
-    """Scorers and samplers bound to the target and to conditioning sets: no candidates."""
-
-    bound: tuple[BoundScorers, ...]  # of every conditioning set
-
-    def score(
-        self,
-        blocks: Sequence[Block],
-        permutations: range,
-        number: int,
-        tests: Sequence[int],
-        estimators: Sequence[int],
-        stream_key: tuple[int, ...],
-    ) -> FloatArray:
-        """Score candidates that are permuted alike, given the conditioning set of a number.
-
-        The shape is (n_tests, n_candidates, n_estimators, n_permutations), in nats. An estimator
-        that scores several candidates at once has a method ``score_together(blocks, rows)``.
-        """
-        bound = self.bound[number]
-        values = np.empty((len(tests), len(blocks), len(estimators), len(permutations)))
-        for test, sampler in enumerate(bound.samplers[place] for place in tests):
-            rows = sampler(stream_key, permutations)
-            for estimator, scorer in enumerate(bound.scorers[place] for place in estimators):
-                if score_together := getattr(scorer, "score_together", None):
-                    values[test, :, estimator] = score_together(blocks, rows)
-                    continue
-                for place, block in enumerate(blocks):
-                    batch = Batch.of_permutations(block, rows)
-                    values[test, place, estimator] = scorer.score(batch)
-        return values
-
-
-@dataclass(frozen=True, eq=False)
-class ConditionalMI(StepScores, ScoringJob):
+class ConditionalMI(CandidateScores):
     """I(c; y | S) of each candidate c, with a common conditioning set S or with one for each."""
 
     context: SelectionContext
@@ -188,6 +139,26 @@ class ConditionalMI(StepScores, ScoringJob):
     binding: Binding  # shared by all tests of a step
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
+
+    @classmethod
+    def of(
+        cls,
+        context: SelectionContext,
+        candidates: Features,
+        given: Sequence[Features],
+        set_of: Sequence[int],
+        stream_key: tuple[int, ...],
+        n_concurrent: int,
+        is_regressed: bool = False,
+    ) -> ConditionalMI:
+        """Return the scores of candidates, each given the set of its number."""
+        # All have the schemes of the largest set: tests would else differ where some are empty.
+        schemes = context.schemes(max(given, key=lambda some: len(joint_block(some))))
+        is_regressed |= "residual" in schemes
+        pairs = list(zip(candidates, set_of, strict=True))
+        of_each = tuple([c for c, own in pairs if own == number] for number in range(len(given)))
+        binding = Binding(context, schemes, tuple(given), of_each, n_concurrent, is_regressed)
+        return cls(context, tuple(candidates), schemes, binding, tuple(set_of), stream_key)
 
     @property
     def key(self) -> Any:
@@ -199,44 +170,45 @@ class ConditionalMI(StepScores, ScoringJob):
 
     def score(self, permutations: range) -> FloatArray:
         """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
-        return self.context.executor.compute(self, permutations)
+        context, values = self.context, []
+        for part in self._parts():
+            # Candidates in one task have the same conditioning set and the same permutations.
+            is_divided = len(part.binding.given) > 1 or not context.shared_permutations
+            job = ScoringJob(
+                part.key,
+                part.shape,
+                context.target.n_samples,
+                is_divided,
+                score_blocks,
+                part.binding.share,
+                part._arguments,
+            )
+            values.append(context.executor.compute(job, permutations))
+        return np.concatenate(values, axis=1)
 
     def one_by_one(self) -> tuple[ConditionalMI, ...]:
         """Return the scores of one scheme each, or itself if that would bind again."""
         if len(self.schemes) == 1 or len(self.binding.given) > self.binding.n_concurrent:
             return (self,)
-        return tuple(self.part((scheme,)) for scheme in self.schemes)
+        return tuple(replace(self, schemes=(scheme,)) for scheme in self.schemes)
 
-    def only(self, places: IntArray, estimator: int) -> ConditionalMI:
+    def only(self, places: Sequence[int], estimator: int) -> ConditionalMI:
         """Return the scores of some candidates by one of the estimators."""
-        return self.part(self.schemes, places.tolist(), estimator)
-
-    def part(
-        self,
-        schemes: tuple[str, ...],
-        places: Sequence[int] | None = None,
-        estimator: int | None = None,
-    ) -> ConditionalMI:
-        """Return the scores of some schemes, candidates and estimators; None for all of them."""
-        some = range(len(self.candidates)) if places is None else places
-        context = self.context
-        if estimator is not None:
-            context = replace(context, estimators=(context.estimators[estimator],))
         return replace(
             self,
-            context=context,
-            candidates=tuple(self.candidates[place] for place in some),
-            schemes=schemes,
-            set_of=tuple(self.set_of[place] for place in some),
+            context=replace(self.context, estimators=(self.context.estimators[estimator],)),
+            candidates=tuple(self.candidates[place] for place in places),
+            set_of=tuple(self.set_of[place] for place in places),
         )
 
     def shown_apart(self) -> FloatArray | None:
         """Return bits as `information_given` has them, where they differ from those scored."""
-        binding = self.binding
-        if not binding.is_regression and all(map(self.context.shows_scores, binding.given)):
+        binding, context = self.binding, self.context
+        shown = {context.shown(given).estimators[0] for given in binding.given}
+        if not binding.is_regressed and shown == {context.estimators[0]}:
             return None
         given = [binding.given[place] for place in self.set_of]
-        return information_given(self.context, self.candidates, given)
+        return information_given(context, self.candidates, given)
 
     def information(self, observed: FloatArray) -> FloatArray:
         """Return the bits that are shown: those observed, from 0 to the entropy of the target."""
@@ -261,13 +233,7 @@ class ConditionalMI(StepScores, ScoringJob):
         )
         return np.array([number.setdefault(key, len(number)) for key in keys])
 
-    @property
-    def split_by(self) -> Literal["any", "candidate"]:
-        """Candidates in one task have the same conditioning set and the same permutations."""
-        one_set = len(self.binding.given) == 1
-        return "any" if one_set and self.context.shared_permutations else "candidate"
-
-    def parts(self) -> Iterator[ConditionalMI]:
+    def _parts(self) -> Iterator[ConditionalMI]:
         """Yield the scores of a few candidates at a time if not all sets are bound at once."""
         given, size = self.binding.given, self.binding.n_concurrent
         if len(given) <= size:
@@ -280,15 +246,7 @@ class ConditionalMI(StepScores, ScoringJob):
             set_of = tuple(range(len(binding.given)))
             yield replace(self, candidates=self.candidates[some], binding=binding, set_of=set_of)
 
-    def prepare(self) -> None:
-        """Bind here: otherwise every worker would."""
-        _ = self.binding.bound
-
-    def shared(self) -> tuple[Callable[..., FloatArray], SharedScorers]:
-        """Return what is the same for all tests of a step."""
-        return SharedScorers.score, self.binding.shared
-
-    def arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
+    def _arguments(self, places: list[int], permutations: range) -> tuple[Any, ...]:
         """Return some candidates as they are scored, and how they are."""
         number = self.set_of[places[0]]
         bound, binding, seed = self.binding.bound[number], self.binding, self.context.seed
@@ -310,32 +268,13 @@ def cmi_given(
     given: Features,
     stream_key: tuple[int, ...],
     n_concurrent: int = 1,
+    is_regressed: bool = False,
 ) -> ConditionalMI:
     """Return the conditional mutual information of candidates with one conditioning set."""
-    schemes, set_of = context.schemes(given), (0,) * len(candidates)
-    binding = Binding(context, schemes, (given,), (candidates,), n_concurrent)
-    return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
-
-
-def cmi_given_each(
-    context: SelectionContext,
-    candidates: Features,
-    given: Sequence[Features],
-    stream_key: tuple[int, ...],
-) -> ConditionalMI:
-    """Return the conditional mutual information of candidates, each with its conditioning set."""
-    # All take the schemes of the largest set: otherwise tests would differ where some are empty.
-    largest = max(given, key=lambda features: sum(len(f.block) for f in features))
-    # A fixed number of permutations is computed at once, so that candidates can be processed a few
-    # at a time, each with more memory. The number does not depend on the workers, nor do the keys
-    # of values in a checkpoint.
-    n_concurrent = len(given)
-    if context.n_permutations is not None:
-        n_concurrent = min(n_concurrent, N_CONCURRENT)
-    schemes, set_of = context.schemes(largest), tuple(range(len(given)))
-    each = tuple((candidate,) for candidate in candidates)
-    binding = Binding(context, schemes, tuple(given), each, n_concurrent)
-    return ConditionalMI(context, tuple(candidates), schemes, binding, set_of, stream_key)
+    set_of = [0] * len(candidates)
+    return ConditionalMI.of(
+        context, candidates, [given], set_of, stream_key, n_concurrent, is_regressed
+    )
 
 
 def information_given(
@@ -351,10 +290,8 @@ def information_given(
         places_of.setdefault(tuple(some), []).append(place)
     for some, places in places_of.items():
         observed, by_residuals = context.shown(some), context.shows_residuals(some)
-        wanted = tuple(features[place] for place in places)
-        schemes, set_of = observed.surrogates, (0,) * len(wanted)
-        binding = Binding(observed, schemes, (some,), (wanted,), is_regressed=by_residuals)
-        scores = ConditionalMI(observed, wanted, schemes, binding, set_of, ())
+        wanted = [features[place] for place in places]
+        scores = cmi_given(observed, wanted, some, (), is_regressed=by_residuals)
         values[places] = scores.score(range(1))[0, :, 0, 0] / BIT
     return np.clip(values, 0.0, context.max_bits)
 
@@ -404,7 +341,7 @@ def information_of_set(
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetIntersection(StepScores):
+class SubsetIntersection(CandidateScores):
     """The same candidates with several conditioning sets: the tests of all of them must reject."""
 
     context: SelectionContext

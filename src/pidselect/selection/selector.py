@@ -35,27 +35,22 @@ from pidselect.data import (
 )
 from pidselect.data.messages import counted, listed
 from pidselect.decomposition.explanation import Explanation
-from pidselect.estimators import Estimator, is_portfolio
+from pidselect.estimators import Estimator
 from pidselect.exceptions import EmptySelectionWarning
-from pidselect.selection.column_scores import score_columns
 from pidselect.selection.criteria import Criterion
-from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit, take_rows
+from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit
 from pidselect.selection.fit import (
-    also_relevant,
     choose_estimators,
     empty_record,
     make_context,
     make_plan,
-    record_settings,
-    rows_in_use,
+    run_phases,
     saved_settings,
-    select_features,
 )
 from pidselect.selection.notices import fit_warnings
-from pidselect.selection.pool import ColumnChoice, Feature, FeatureGroups, build_pool
+from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
 from pidselect.selection.resume import find_seed, identify, recording
-from pidselect.selection.scoring import bits_shown
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,
@@ -322,77 +317,51 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         dataset = read_dataset(X, y, feature_types=self.feature_types, missing=parameters.missing)
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimators = choose_estimators(self, parameters, dataset)
-        codes = check_groups(groups, n_rows(X))
-        used = rows_in_use(parameters, dataset, estimators, codes, seed)
-        estimators = used.limit(estimators)
-        by_rank = all(named.uses_ranks_only for named in estimators)
+        codes, names = check_groups(groups, n_rows(X)), dataset.table.names
+        used, _, context = make_context(self, parameters, dataset, estimators, codes, seed)
+        by_rank = all(named.has("uses_ranks_only") for named in estimators)
         pool = build_pool(
             dataset.table, self.fixed_features, self.feature_groups, used.rows, by_rank
         )
         check_size(parameters, len(pool.candidates), len(estimators))
         plan = make_plan(parameters, pool)
-        taken, standardised = take_rows(dataset, used.rows), is_portfolio(self.estimator)
-        context = make_context(parameters, taken, estimators, standardised, codes, seed)
-        settings = record_settings(self, parameters, context, used)
-        blank = empty_record(settings, dataset, pool, frame_library(X))
+        blank = empty_record(self, parameters, context, used, pool, names)
+        blank = replace(blank, frame_library=frame_library(X))
         with ExitStack() as stack:
             observer = stack.enter_context(progress_bar(parameters.verbose))
             observer.begin(blank)
             known = None
             if (file := parameters.checkpoint) is not None:
-                asked = saved_settings(self, settings, parameters, dataset, pool, context)
+                asked = saved_settings(self, blank.settings, parameters, pool, context, names)
                 identity = identify(asked, dataset, context.groups)
                 known = stack.enter_context(recording(file, identity))
             executor = replace(context.executor, observer=observer, checkpoint=known)
-            context = replace(context, executor=executor)
             used.announce()
-            path = replace(context, alpha=parameters.step_alpha)
-            features, steps, final = select_features(path, pool, plan)
-            names, marginal, others = dataset.table.names, None, list[Feature]()
-            if parameters.select == "relevant":
-                marginal, others = also_relevant(context, pool, plan, features, steps, names)
-            bits_added = bits_shown(context, (*pool.fixed, *features))
-            scores, p_values, ranking = score_columns(
-                context, pool, features, steps, final, len(names), plan.criterion.is_cmi, others
+            record, features, columns, selected = run_phases(
+                replace(context, executor=executor), pool, plan, parameters, blank, names
             )
+        found = fit_warnings(dataset, pool, features, record.steps)
         # Set only now, so that a fit that fails leaves the attributes of an earlier one.
         record_columns(self, X)
-        fitted = tuple(named.estimator for named in estimators)
+        fitted = tuple(named.estimator for named in context.estimators)
         self.estimator_ = fitted if context.is_portfolio else fitted[0]
         self._digest = data_digest(dataset)
         self._target = dataset.target.names if dataset.has_target_names else None
-        self.feature_types_ = dict(
-            zip(dataset.table.names, dataset.table.feature_types, strict=True)
-        )
-        self.selected_ = np.array(
-            [column for feature in (*pool.fixed, *features, *others) for column in feature.columns],
-            dtype=int,
-        )
-        self.n_features_ = len(self.selected_)
-        self.support_ = ranking == 1
-        self.ranking_, self.scores_, self.pvalues_ = ranking, scores, p_values
-        found = fit_warnings(dataset, pool, features, steps)
-        self.selection_ = replace(
-            blank,
-            features=tuple(feature.name for feature in features),
-            steps=tuple(steps),
-            p_values=final,
-            bits_added=bits_added,
-            also_relevant=tuple(feature.name for feature in others),
-            marginal=marginal,
-            warnings=tuple(map(str, found)),
-        )
+        self.feature_types_ = dict(zip(names, dataset.table.feature_types, strict=True))
+        self.selected_ = np.array(selected, dtype=int)
+        self.scores_, self.pvalues_, self.ranking_ = columns
+        self.n_features_, self.support_ = len(selected), self.ranking_ == 1
+        self.selection_ = replace(record, warnings=tuple(map(str, found)))
         self.roles_ = roles_of_fit(self.selection_, pool)
-        chosen, seconds = [names[column] for column in self.selected_], perf_counter() - start
+        chosen, seconds = [names[column] for column in selected], perf_counter() - start
         logger.info(
             f"Selected {len(chosen)} of {counted(len(names), 'column')} by "
-            f"{counted(settings.n_samples, 'row')} in {seconds:.1f} s: "
+            f"{counted(used.n_samples, 'row')} in {seconds:.1f} s: "
             f"{listed(chosen) or 'none'}"
         )
         for warning in found:
             warn_caller(warning)
-        if not len(self.selected_):
-            record = self.selection_
+        if not selected:
             reason = f"{record.empty_verdict()} {record.empty_reason()}"
             warn_caller(EmptySelectionWarning(reason))
         return self

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,27 +12,17 @@ import numpy as np
 from pidselect.data import FloatArray, IntArray
 from pidselect.data.messages import listed, shown
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.progress import StageName
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import CandidateScores, ConditionalMI
-from pidselect.significance import (
-    critical_value,
-    first_largest,
-    is_significant,
-    maximum_statistic,
-    p_values,
-)
+from pidselect.significance import first_largest, is_significant, maximum_statistic
 from pidselect.significance.permutation_test import TIE, Decision, step_down_p_values
-from pidselect.significance.sequential import (
-    betting_critical_value,
-    betting_p_values,
-    decision,
-    max_permutations,
-)
+from pidselect.significance.sequential import max_permutations
 from pidselect.significance.standardize import (
+    MANY_ALIKE,
     MORE_PERMUTATIONS,
+    POOLED_PERMUTATIONS,
     NullStandardizer,
 )
 
@@ -75,34 +64,11 @@ class PermutationTestResult:
     step_down: tuple[float, ...] = ()
     r_squared: float = 0.0
 
-    @classmethod
-    def from_arrays(
-        cls, scores: CandidateScores, arrays: Sequence[FloatArray]
-    ) -> PermutationTestResult:
-        """Return the result that `_run_test` or a checkpoint has as arrays."""
-        (chosen, r_squared), observed, estimators, information, step_down, *null = arrays
-        return cls(
-            scores,
-            int(chosen),
-            observed,
-            estimators.astype(np.int64),
-            tuple(null),
-            information,
-            tuple(step_down.tolist()),
-            float(r_squared),
-        )
-
     @property
-    def min_observed(self) -> FloatArray:
-        """The smallest observed value of each candidate over the tests."""
-        return np.asarray(self.observed.min(axis=0))
-
-    def p_values(self) -> FloatArray:
-        """Return each candidate's p-value in each test, shape (n_tests, n_candidates)."""
-        context, tests = self.candidate_scores.context, zip(self.observed, self.null, strict=True)
-        if context.n_permutations is None:
-            return np.array([betting_p_values(*test, context.alpha) for test in tests])
-        return np.array([p_values(*test) for test in tests])
+    def final(self) -> dict[str, float]:
+        """The p-value of each candidate by the step-down maximum statistic, if requested."""
+        names = (feature.name for feature in self.candidate_scores.candidates)
+        return dict(zip(names, self.step_down, strict=False))
 
     def to_step(self, phase: Phase, given: tuple[str, ...], is_step_down: bool = False) -> Step:
         """Return the step of the record that tests the chosen candidate.
@@ -112,15 +78,12 @@ class PermutationTestResult:
         """
         scores, context, chosen = self.candidate_scores, self.candidate_scores.context, self.chosen
         is_tested = len(self.null[0]) > 0
+        tests = zip(self.observed, self.null, strict=True)
+        p = np.array([context.p_values(*test) for test in tests])
         # Equal p-values are common with few permutations: then the smallest value decides.
-        p = self.p_values() if is_tested else np.ones_like(self.observed)
         deciding = int(np.lexsort((self.observed[:, chosen], -p[:, chosen]))[0])
         null = self.null[deciding]
-        critical: float | None = None
-        if context.n_permutations is None:
-            critical = betting_critical_value(null, context.alpha)
-        elif is_tested:
-            critical = critical_value(null, context.alpha)
+        critical = context.critical_value(null)
         adjusted = np.array(self.step_down) if is_step_down else p.max(axis=0)
         p_value = float(adjusted[chosen])
         accepted = not is_tested or is_significant(p_value, context.alpha)
@@ -146,7 +109,7 @@ class PermutationTestResult:
             n_permutations=len(null),
             accepted=accepted,
             note=self._note() if is_tested else "",
-            close_call=is_close_call(p_value, context),
+            close_call=context.is_close_call(p_value),
         )
 
     def _note(self) -> str:
@@ -159,16 +122,6 @@ class PermutationTestResult:
             f"{chosen} and {target} both follow the selected features too closely "
             f"(R² > {DETERMINED_R2}) for a test to decide"
         )
-
-
-def is_close_call(p_value: float, context: SelectionContext) -> bool:
-    """Return whether p lies within two standard errors of alpha, given a fixed number of them."""
-    n = context.n_permutations
-    if not n:
-        return False
-    n_exceeding = round(p_value * (1 + n)) - 1
-    standard_error = math.sqrt(p_value * (1 - p_value) / n)
-    return n_exceeding > 0 and abs(p_value - context.alpha) <= 2 * standard_error
 
 
 def run_test(
@@ -188,8 +141,18 @@ def run_test(
     """
     run = partial(_run_test, scores, stage, choose, statistic, step_down)
     executor = scores.context.executor
-    key = executor.key([stage, scores.key, step_down])
-    return PermutationTestResult.from_arrays(scores, executor.recall(key, run))
+    arrays = executor.recall(executor.key([stage, scores.key, step_down]), run)
+    (chosen, r_squared), observed, estimators, information, of_each, *null = arrays
+    return PermutationTestResult(
+        scores,
+        int(chosen),
+        observed,
+        estimators.astype(np.int64),
+        tuple(null),
+        information,
+        tuple(of_each.tolist()),
+        float(r_squared),
+    )
 
 
 def _run_test(
@@ -204,15 +167,15 @@ def _run_test(
     is_single = step_down or choose is not first_largest
     parts = (scores,) if is_single else scores.one_by_one()
     pooled = is_pooled(parts[0])
-    most = len(_first_batch(parts[0])) + pooled * len(MORE_PERMUTATIONS)
+    most = 1 + count_pilot(parts[0]) + _n_first(parts[0]) + pooled * len(MORE_PERMUTATIONS)
     if context.n_permutations is None:
         most += max_permutations(context.alpha) + UNDISPUTED_BATCHES * PERMUTATION_BATCH
     n_values = scores.n_values * most
     executor.observer.on_stage(stage, len(scores.candidates), n_values)
     shown = scores.shown_apart()  # before the estimators of the tests take memory
-    tests: list[_RunningTest] = []
+    tests: list[RunningTest] = []
     for part in parts:
-        tests.append(_RunningTest(part, statistic, step_down))
+        tests.append(RunningTest(part, _n_first(part), step_down, statistic))
         screened = tests[-1].screen(choose(tests[-1].min_observed))
         if screened == "not significant":
             break
@@ -249,7 +212,7 @@ def final_p_values(observed: FloatArray, surrogates: Sequence[FloatArray]) -> tu
     return tuple(p.tolist())
 
 
-def _decide(tests: Sequence[_RunningTest], chosen: int) -> None:
+def _decide(tests: Sequence[RunningTest], chosen: int) -> None:
     """Permute until all tests of a candidate reject or one does not, the shortest test first."""
     while not any(test.decision(chosen) == "not significant" for test in tests):
         undecided = [test for test in tests if test.decision(chosen) == "open"]
@@ -258,15 +221,24 @@ def _decide(tests: Sequence[_RunningTest], chosen: int) -> None:
         min(undecided, key=lambda test: test.n_computed).permute(chosen)
 
 
-class _RunningTest:
-    """Tests that are computed together: observed values, and the permutations so far."""
+class RunningTest:
+    """Tests that are computed together: observed values, and the permutations so far.
+
+    The first are the observed data, the pilot and `n_first` permutations of the test. Surrogates
+    are those of all candidates, or only their statistic.
+    """
 
     def __init__(
-        self, scores: CandidateScores, statistic: Statistic, keep_surrogates: bool
+        self,
+        scores: CandidateScores,
+        n_first: int,
+        keep_surrogates: bool,
+        statistic: Statistic = maximum_statistic,
     ) -> None:
         self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
-        first, first_test = _first_batch(scores), 1 + _n_pilot(scores)
-        values, self.n_computed = scores.score(first), first.stop
+        first_test = 1 + count_pilot(scores)
+        self.n_computed = first_test + n_first
+        values = scores.score(range(self.n_computed))
         self._standardizer = _standardizer(scores, values[..., 1:first_test])
         standardized = self._standardized(values)
         best = standardized.max(axis=2)
@@ -291,9 +263,12 @@ class _RunningTest:
 
     def permute(self, chosen: int) -> None:
         """Compute more permutations: several batches if none has reached a candidate's value."""
+        self.extend(PERMUTATION_BATCH * (1 if self._is_reached(chosen) else UNDISPUTED_BATCHES))
+
+    def extend(self, n_permutations: int) -> None:
+        """Compute so many more permutations."""
         start = self.n_computed
-        n_batches = 1 if self._is_reached(chosen) else UNDISPUTED_BATCHES
-        self.n_computed += n_batches * PERMUTATION_BATCH
+        self.n_computed += n_permutations
         values = self._scores.score(range(start, self.n_computed))
         more = self._kept(self._standardized(values).max(axis=2))
         self.surrogates = np.concatenate([self.surrogates, more], axis=2)
@@ -305,12 +280,9 @@ class _RunningTest:
 
     def decision(self, chosen: int) -> Decision:
         """Return "significant" if all tests reject, "not significant" if one does not."""
-        context, null = self._scores.context, map(self._statistic, self.surrogates)
+        null = map(self._statistic, self.surrogates)
         tests = zip(self.observed[:, chosen], null, strict=True)
-        if context.n_permutations is None:
-            decisions = {decision(float(value), null, context.alpha) for value, null in tests}
-        else:
-            decisions = {_fixed_decision(value, null, context.alpha) for value, null in tests}
+        decisions = {self._scores.context.decide(*test) for test in tests}
         order: tuple[Decision, ...] = ("not significant", "open", "significant")
         return min(decisions, key=order.index)
 
@@ -324,49 +296,36 @@ class _RunningTest:
         return np.stack([self._statistic(values) for values in surrogates])[:, np.newaxis]
 
 
-def _fixed_decision(observed: float, null: FloatArray, alpha: float) -> Decision:
-    """Return the decision of a test whose permutations are all computed; none always rejects."""
-    if not len(null) or is_significant(float(p_values(np.array([observed]), null)[0]), alpha):
-        return "significant"
-    return "not significant"
-
-
 def is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
     """Return whether candidates are many enough to have pilot permutations in common."""
-    context = scores.context
-    is_many = context.count_pilot(len(scores.candidates)) < context.n_pilot
+    is_many = scores.context.is_portfolio and len(scores.candidates) >= MANY_ALIKE
     return is_many and isinstance(scores, ConditionalMI) and len(scores.schemes) == 1
 
 
-def _n_pilot(scores: CandidateScores) -> int:
+def count_pilot(scores: CandidateScores) -> int:
     """Return the number of pilot permutations of every candidate."""
-    context = scores.context
-    return context.count_pilot(len(scores.candidates)) if is_pooled(scores) else context.n_pilot
+    return POOLED_PERMUTATIONS if is_pooled(scores) else scores.context.n_pilot
 
 
 def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardizer | None:
-    """Return the standardization by a pilot, with more of it for candidates that differ."""
-    if is_pooled(scores):
-        return pooled_standardizer(scores, pilot[0])
-    return scores.context.standardizer(pilot)
-
-
-def pooled_standardizer(scores: ConditionalMI, pilot: FloatArray) -> NullStandardizer:
-    """Return it for many candidates, by a pilot (n_candidates, n_estimators, n_permutations)."""
+    """Return the standardization by a pilot, with more of it for pooled candidates that differ."""
     context = scores.context
-    chi2_null, n = [named.chi2_null for named in context.estimators], context.target.n_samples
-    standardizer, unknown = NullStandardizer.from_alike(pilot, chi2_null, scores.kinds(), n)
+    if not context.is_portfolio:
+        return None
+    chi2_null, n = [e.has("chi2_null") for e in context.estimators], context.target.n_samples
+    if not is_pooled(scores):
+        return NullStandardizer.from_pilot(pilot, chi2_null, n)
+    standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds(), n)
     for estimator, places in enumerate(unknown):
         if len(places):
-            more = scores.only(places, estimator).score(MORE_PERMUTATIONS)
+            more = scores.only(places.tolist(), estimator).score(MORE_PERMUTATIONS)
             by = NullStandardizer.from_pilot(more[0], chi2_null[estimator : estimator + 1], n)
             standardizer = standardizer.replaced(places, estimator, by)
     return standardizer
 
 
-def _first_batch(scores: CandidateScores) -> range:
-    """Return the permutations to compute first: the observed data, the pilot, some of the test."""
-    n_permutations, start = scores.context.n_permutations, 1 + _n_pilot(scores)
-    if n_permutations is not None:
-        return range(start + n_permutations)
-    return range(-(-(start + 1) // PERMUTATION_BATCH) * PERMUTATION_BATCH)
+def _n_first(scores: CandidateScores) -> int:
+    """Return how many permutations of the test are computed at first: all, or up to a batch."""
+    if scores.context.n_permutations is not None:
+        return scores.context.n_permutations
+    return -(1 + count_pilot(scores)) % PERMUTATION_BATCH or PERMUTATION_BATCH

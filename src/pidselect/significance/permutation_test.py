@@ -134,7 +134,7 @@ def fixed_decision(
     n_reached = int((null >= observed - TIE).sum())
     if not is_significant((1 + n_reached) / (1 + n_permutations), alpha):
         return "not significant"
-    return "significant" if len(null) == n_permutations else "open"
+    return "significant" if len(null) >= n_permutations else "open"
 
 
 def fewest_permutations(alpha: float) -> int:
