@@ -30,6 +30,7 @@ from pidselect.estimators.knn.binding import (
     NeighbourEstimator,
     Scale,
     axis_share,
+    checked_formula,
     max_distances,
     scaled,
 )
@@ -97,7 +98,7 @@ def bind_on(
     has_kernel = type(estimator) in (KSG, Mixed) and getattr(estimator, "algorithm", 1) == 1
     if not has_kernel or "continuous" not in (target + given).feature_types:
         return on_cpu()
-    formula = cast(NeighbourEstimator, estimator).checked_formula(target.n_samples)
+    formula = checked_formula(cast(NeighbourEstimator, estimator), target.n_samples)
     if formula.k > MAX_NEIGHBOURS:
         return on_cpu()
     with device.lock:

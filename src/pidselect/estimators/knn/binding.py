@@ -88,22 +88,9 @@ class NeighbourEstimator(BaseEstimator):
         """Return how counts of neighbours become a value."""
         raise NotImplementedError
 
-    def checked_formula(self, n_samples: int) -> Formula:
-        """Return the formula; refuse invalid parameters, and fewer than k + 2 samples."""
-        k = self.k
-        if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
-            raise ValueError(f"k={k!r}: the number of neighbours must be an integer of at least 1.")
-        check_choice(self.scale, SCALES, "scale")
-        if n_samples < k + 2:
-            raise ValueError(
-                f"{k} nearest neighbours need at least {k + 2} samples, but there are "
-                f"n_samples={n_samples}. Provide more samples or choose a smaller k."
-            )
-        return self.formula(n_samples)
-
     def bind(self, target: Block, given: Block) -> Scorer:
         """List every sample's neighbours in (y, S) and in S."""
-        formula = self.checked_formula(target.n_samples)
+        formula = checked_formula(self, target.n_samples)
         return self._bind(formula.accept(target), formula.accept(given), formula)
 
     def _bind(self, target: Block, given: Block, formula: Formula) -> Scorer:
@@ -112,13 +99,27 @@ class NeighbourEstimator(BaseEstimator):
     def estimate(self, x: Block, target: Block, given: Block) -> float:
         """Return I(x; y | S) in nats, as ``bind(target, given).score`` does, without lists."""
         n_samples = target.n_samples
-        formula = self.checked_formula(n_samples)
+        formula = checked_formula(self, n_samples)
         of_x, of_target, of_given = (
             to_space(formula.accept(block), n_samples, formula.scale)
             for block in (x, target, given)
         )
         total = score_single(of_x, of_target, of_given, formula.rule)
         return formula.offset + total * formula.unit / n_samples
+
+
+def checked_formula(estimator: NeighbourEstimator, n_samples: int) -> Formula:
+    """Return the formula; refuse invalid parameters, and fewer than k + 2 samples."""
+    k = estimator.k
+    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k={k!r}: the number of neighbours must be an integer of at least 1.")
+    check_choice(estimator.scale, SCALES, "scale")
+    if n_samples < k + 2:
+        raise ValueError(
+            f"{k} nearest neighbours need at least {k + 2} samples, but there are "
+            f"n_samples={n_samples}. Provide more samples or choose a smaller k."
+        )
+    return estimator.formula(n_samples)
 
 
 def scaled(column: Column, scale: Scale) -> FloatArray:
