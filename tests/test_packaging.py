@@ -27,10 +27,10 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 BESIDE = {"click", "pyparsing"}
 
 #: Extras that users and tests need; the tools of developers and of the documents are always new.
-USED_EXTRAS = ("arrow", "cli", "dask", "progress", "ray", "test")
+USED_EXTRAS = ("cli", "dask", "progress", "ray", "test")
 
 #: Names that conda has for smaller packages.
-OF_CONDA = {"matplotlib-base": "matplotlib", "pyarrow-core": "pyarrow"}
+OF_CONDA = {"matplotlib-base": "matplotlib"}
 
 
 def load(name: str) -> dict[str, Any]:

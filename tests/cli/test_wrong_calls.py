@@ -10,7 +10,7 @@ import pytest
 from calling import QUICK, call, made, names_of, select, words, write
 
 from pidselect.cli.messages import to_option
-from pidselect.data import TextFormat
+from pidselect.data.text_files import TextSettings
 from pidselect.selection import PIDSelector
 
 
@@ -91,7 +91,7 @@ def test_parameters_in_messages_are_options():
     not_options = {"shared_permutations", "verbose"}
     for name in set(PIDSelector().get_params(deep=False)) - not_options:
         assert f"--{name.replace('_', '-')}" in options
-    for name in vars(TextFormat()):
+    for name in vars(TextSettings()):
         assert f"--{name.replace('_', '-')}" in options
 
 
@@ -173,7 +173,7 @@ def test_a_missing_library(table, monkeypatch):
 
 
 def test_a_full_disk_is_a_failure(table, monkeypatch):
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
