@@ -230,14 +230,14 @@ class DelimitedFile:
         many fields as the header, which are in quotes as a whole or not at all.
         """
         content, delimiter = self.content, ord(self.settings.delimiter or ",")
-        outside = content.split(b'"')[::2]
-        bare, ends = b"".join(outside), bytes([delimiter, *b"\r\n"])
-        n_lines = bare.count(b"\n") + (not content.endswith(b"\n"))
-        n_delimiters = np.count_nonzero(np.frombuffer(bare, np.uint8) == delimiter)
+        parts = content.split(b'"') if b'"' in content else [content]
+        outside, ends = parts[::2], bytes([delimiter, *b"\r\n"])
+        bare = np.frombuffer(b"".join(outside), np.uint8)
+        n_lines = np.count_nonzero(bare == ord("\n")) + (not content.endswith(b"\n"))
         is_regular = (
-            n_delimiters == (len(self.fields) - 1) * n_lines > 0
-            and content.count(b"\r") == content.count(b"\r\n")
-            and content.count(b'"') % 2 == 0
+            np.count_nonzero(bare == delimiter) == (len(self.fields) - 1) * n_lines > 0
+            and (b"\r" not in content or content.count(b"\r") == content.count(b"\r\n"))
+            and len(parts) % 2 == 1
             and all(not part or part[0] in ends for part in outside[1:])
             and all(not part or part[-1] in ends for part in outside[:-1])
         )
