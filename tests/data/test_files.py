@@ -8,7 +8,6 @@ import io
 import json
 import os
 import pickle
-import subprocess
 import sys
 import warnings
 from types import SimpleNamespace
@@ -24,7 +23,6 @@ from pidselect.data import FileError
 from pidselect.data.files import bytes_of_blocks, header, read_file, write_columns
 from pidselect.data.paths import MISSING_WORDS
 from pidselect.data.raw_column import from_objects
-from pidselect.exceptions import TextNumbersWarning
 
 pl = pytest.importorskip("polars")
 
@@ -62,25 +60,20 @@ def assert_same(raw, other):
         (["1", "NA", "", " n/a ", "nan", "2"], "number", [1, *[np.nan] * 4, 2]),
         (["inf", "1", "-inf", "NAN"], "number", [np.inf, 1, -np.inf, np.nan]),
         (["1e400", "-1e400", "1e-400"], "number", [np.inf, -np.inf, 0]),
-        (["", "", "NA"], "number", [np.nan] * 3),
         (["true", "False", "TRUE", "NA"], "bool", [1, 0, 1, np.nan]),
         (["1970-01-02", "1970-01-01T00:00:01", ""], "time", [86400, 1, np.nan]),
         (["1970-01-01 01:00+01:00", "1970-01-01T00:00:00.25Z"], "time", [0, 0.25]),
         (["1970-01-01T00:00:05-0330", "1970-01-01 00:00:01.123456789"], "time", [12605, 1.123456]),
         (["12:30:45.1", "12:30", "00:00:05.5"], "time", [45045.1, 45000, 5.5]),
         (["b", "a", "NA", "b"], "text", [1, 0, np.nan, 1]),
-        (["1_000", "2"], "text", [0, 1]),
         (["nan(1)", "2"], "text", [1, 0]),
         (["１２", "2"], "text", [1, 0]),
-        (["0x10", "2"], "text", [0, 1]),
         (["1", "x", "2.50", " 1"], "text", [1, 3, 2, 0]),
         (["true", "1", "0"], "text", [2, 1, 0]),
         (["yes", "no"], "text", [1, 0]),
         (["2023-02-29", "2023-02-28"], "text", [1, 0]),
         (["2023-02-28", "20230301", "7"], "text", [0, 1, 2]),
         (["08:30", "1970-01-01"], "text", [0, 1]),
-        (["24:00", "08:30"], "text", [1, 0]),
-        (["NAN", "x", "NAN"], "text", [0, 1, 0]),
         (["1,5", "2", "x"], "text", [0, 1, 2]),
     ],
 )
@@ -108,11 +101,14 @@ def test_words_for_missing_values_are_the_callers(path):
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_delimiters_and_line_ends_are_detected(path, delimiter, end):
-    lines = [["a", "b", "c"], *[["1", "x", "2.5"], ["2", "y", "3.5"]] * 200]
-    found = raws(path, end.join(delimiter.join(line) for line in lines))
-    assert list(found) == ["a", "b", "c"]
-    assert found["c"].values.tolist() == [2.5, 3.5] * 200
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_delimiters_line_ends_and_encodings(path, delimiter, end, encoding):
+    lines = [["größe", "b", "c"], *[["1", "é", "2.5"], ["2", "y", "3.5"]] * 20]
+    content = end.join(delimiter.join(line) for line in lines).encode(encoding)
+    found = raws(path, content, encoding=encoding.removesuffix("-sig"))
+    assert list(found) == ["größe", "b", "c"]
+    assert found["c"].values.tolist() == [2.5, 3.5] * 20
+    assert found["b"].labels == ("y", "é")
 
 
 def test_decimal_commas(path):
@@ -133,15 +129,12 @@ def test_decimal_commas(path):
     ("texts", "decimal", "setting"),
     [
         (["10%", "20 %", "1.5%"], None, None),
-        (["$5", "-$12.50", "$1,000"], None, None),
         (["5 €", "12,50 €"], ",", None),
         (["1 000", "12\u202f000,5", "7"], None, None),
-        (["1.234", "2"], ",", None),
         (["1,5", "2.5"], None, None),
         (["1,5", "2"], ".", None),
         (["1", "2", "3", "4.5", "?"], None, ("na_values", ("?",))),
         (["10.1.2020", "11.1.2020"], None, "no warning"),
-        (["5 kg", "7 m"], None, "no warning"),
         (["1", "1", "some", "many"], None, "no warning"),
     ],
 )
@@ -152,12 +145,6 @@ def test_texts_that_are_likely_numbers_are_named(path, texts, decimal, setting):
     is_expected = setting != "no warning" and not (decimal == "." and "1,5" in texts)
     found = [(warning.message.columns, warning.message.setting) for warning in caught]
     assert found == ([(("a",), setting)] if is_expected else [])
-
-
-def test_commas_that_may_be_decimal_marks_are_named(path):
-    with pytest.warns(TextNumbersWarning, match="'b'") as caught:
-        assert raws(path, 'a,b\n1,"1,000"\n2,"12"\n')["b"].form == "text"
-    assert caught[0].message.setting == ("decimal", ",")
 
 
 # How texts are written --------------------------------------------------------------------------
@@ -171,14 +158,6 @@ def test_quotes_and_blank_lines(path):
     assert len(found["a"].values) == 150
     np.testing.assert_array_equal(raws(path, 'a\n1\n\n""\n3\n')["a"].values, [1, np.nan, 3])
     assert list(raws(path, ",a, b \n0,1,2\n1,3,4\n")) == ["column 1", "a", "b"]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
-def test_encodings(path, encoding):
-    content = ("größe,b\n" + "1,é\n" * 300).encode(encoding)
-    found = raws(path, content, encoding=encoding.replace("-sig", ""))
-    assert list(found) == ["größe", "b"]
-    assert found["b"].labels == ("é",)
 
 
 NAMES = st.lists(
@@ -231,16 +210,6 @@ def test_what_is_written_in_any_dialect_is_read(tmp_path_factory, table, delimit
         assert_same(copy, raw)
 
 
-@settings(max_examples=40)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
-def test_numbers_are_those_of_python_to_the_bit(tmp_path_factory, numbers):
-    path = tmp_path_factory.mktemp("bits") / "t.csv"
-    rows = "".join(f"{x!r},{x:.5g}\n" for x in numbers)
-    one, other = raws(path, f"a,b\n{rows}").values()
-    assert one.values.tobytes() == np.array(numbers).tobytes()
-    assert other.values.tobytes() == np.array([float(f"{x:.5g}") for x in numbers]).tobytes()
-
-
 # JSON lines -------------------------------------------------------------------------------------
 
 
@@ -281,11 +250,6 @@ def test_keys_of_json_that_come_late(tmp_path):
     assert (a.values[-1], b.labels, np.isnan(b.values).sum()) == (2, ("x",), 20_000)
     with pytest.raises(FileError, match="'B'; did you mean 'b'"):
         Table.open(source, columns="B")
-
-
-def test_large_whole_numbers_of_json(path):
-    content = "".join(f'{{"a": {sign}{10**400}}}\n' for sign in ("", "-"))
-    assert raws(path.with_suffix(".jsonl"), content)["a"].values.tolist() == [np.inf, -np.inf]
 
 
 # All formats ------------------------------------------------------------------------------------
@@ -356,17 +320,6 @@ def test_zstd(tmp_path):
             read_file(path)
 
 
-def test_nothing_is_left_of_standard_input(tmp_path):
-    code = "from pidselect import Table; print(Table.open('-').names)"
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code], input=b"a,b\n1,2\n2,3\n", env=environment,
-        capture_output=True, check=True,
-    )  # fmt: skip
-    assert done.stdout == b"('a', 'b')\n"
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
 def test_row_numbers_of_pandas_are_no_column(tmp_path, suffix):
     path = saved(tmp_path / f"t.{suffix}", FRAME.assign(__index_level_0__=[0, 1, 2]))
@@ -400,35 +353,25 @@ GOOD = "".join(f"{i},{i * i},w\n" for i in range(50))
 #: The text of a file, the line of its fault, what the message names, and the setting to change.
 FAULTS = {
     "too few fields": (f"a,b,c\n{GOOD}1,2\n{GOOD}", 52, "2 fields.*3.*'1,2'", None),
-    "too many fields": (f"a,b,c\n{GOOD}1,2,3,4\n", 52, "4 fields.*'1,2,3,4'.*quotes", None),
     "too few and too many": ("a,b\n1\n1,2,3\n", 2, "1 field", "delimiter"),
-    "after quoted newlines": (f'a,b,c\n\n1,"x\n\ny",2\r\n{GOOD}\n1,2\n', 57, "2 fields", None),
     "in a record of several lines": ('a,b\n1,2\n1,"x\ny",3\n', 3, "3 fields", None),
-    "a delimiter at the end": ("a,b\n1,2,\n", 2, "3 fields.*delimiter", None),
-    "row names": ("a,b\nr1,1,2\n", 2, "3 fields.*header", None),
     "another delimiter": ("a:b\n1:2,3\n", 2, "2 fields", "delimiter"),
     "never closed": (f'a,b,c\n{GOOD}1,"2,3\n{GOOD}', 52, "quote.*line 102", None),
     "cut off in a quote": ('a,b\n1,"x"\n2,"y', 3, "quote", None),
-    "cut off in a quote of quotes": ('a,b\n1,"x"\n2,"y ""z""', 3, "quote", None),
     "closed by another": ('a,b\n1,"x\n2,"y"\n', 2, "quote.*line 3", None),
     "a quote in the header": ('a,"b\n1,2\n', 1, "quote", None),
     "NUL": (f"a,b,c\n{GOOD}1,\0,3\n", 52, "NUL", "encoding"),
     "latin-1": (f"a,b,c\n{GOOD}1,caf\xe9,3\n".encode("latin-1"), 52, "0xe9.*utf-8", "encoding"),
-    "line ends of old": (b"a,b\r" + b"1,2\r" * 99 + b"1,\xff\r", 101, "0xff", "encoding"),
     "cut in a letter": ("a,b\n1,é".encode()[:-1], 2, "0xc3.*utf-8", "encoding"),
     "UTF-16": ("a,b\n1,2\n".encode("utf-16"), None, "utf-8.*utf-16", "encoding"),
     "empty": ("", None, "empty", None),
-    "blank": ("\n\n", None, "empty", None),
     "header only": ("a,b\n", None, "no rows", None),
     "same names": ("a,b,a\n1,2,3\n", 1, "'a'", None),
     "no header": ("5.1,3\n4.9,2\n", 1, r"'5\.1,3'.*numbers", None),
     "a note": ("sep=;\na;b\n1;2\n", 1, "'sep=;'.*Delete", None),
     "a title": ("# of 2020\na,b\n1,2\n", 2, "2 fields.*'# of 2020'", "delimiter"),
-    "no names": (",,\n1,2,3\n", 1, "',,'", None),
     "packed": (gzip.compress(b"a,b\n1,2\n"), None, r"gzip.*'.*\.csv\.gz'", None),
-    "packed by zstd": (ZSTD, None, r"zstd.*'.*\.csv\.zst'", None),
     "Parquet": (b"PAR1" + bytes(20), None, r"Parquet.*'.*table\.parquet'", None),
-    "zip": (b"PK\x03\x04 ...", None, "zip", None),
 }
 
 
@@ -454,8 +397,6 @@ JSON_FAULTS = {
     "no object": ('{"a": 1}\n[1, 2]\n', 2, r"'\[1, 2\]'"),
     "a list": ('{"a": 1}\n\n{"a": [1]}\n', 3, r"'a' holds a list.*without=\['a'\]"),
     "an object": ('{"b": {"c": 1}}\n', 1, "'b' holds an object"),
-    "too deep": ("[" * 10**6, 1, "recursion"),
-    "empty": ("", None, "no rows"),
     "nothing in it": ("{}\n", None, "no rows"),
 }
 
@@ -554,16 +495,6 @@ def test_settings_that_make_no_sense(path, how):
     assert repr(value) in str(caught.value)
 
 
-def test_infinite_and_missing_values_are_refused_as_everywhere(path):
-    path.write_text("a,b\n1,2\n-inf,3\n")
-    with pytest.raises(ValueError, match="'a' holds -inf in row 1"):
-        Table.open(path)
-    path.write_text("a,b\n1,\n2,\n3,\n")
-    with pytest.raises(ValueError, match="missing='drop' leaves none of the 3 rows"):
-        Table.open(path, missing="drop")
-    assert dict(Table.open(path, missing="category").skipped) == {1: "constant"}
-
-
 # Writing ----------------------------------------------------------------------------------------
 
 CSV = """id,when,size,town,ok,count,mix
@@ -611,15 +542,6 @@ def test_fields_of_texts_are_copied_as_they_are(path):
     path.write_text("a,b\n1,\n2,NA\n,3\n")
     write_columns(path, path.with_name("t.csv"), ["b"])
     assert len(read_file(path.with_name("t.csv"))[0].values) == 3
-
-
-def test_compressed_files_are_the_same_each_time(path):
-    path.write_text(CSV)
-    for name in ("a.csv.gz", "b.csv.gz"):
-        write_columns(path, path.with_name(name), ["size"])
-    packed = path.with_name("a.csv.gz").read_bytes()
-    assert packed == path.with_name("b.csv.gz").read_bytes()
-    assert gzip.decompress(packed) == b"size\n1.50\nNA\n-2e3\n"
 
 
 def test_files_that_cannot_be_written(path, tmp_path):
