@@ -392,8 +392,8 @@ def test_faults_of_delimited_files(path, fault):
 
 
 JSON_FAULTS = {
-    "broken": ('{"a": 1}\n\n{"a": 2\n', 3, r"character \d+.*'\{\"a\": 2'"),
-    "cut off": ('{"a": 1}\n{"a": "x', 2, "character"),
+    "broken": ('{"a": 1}\n\n{"a": 2\n', 3, r"'\{\"a\": 2'.*char \d+"),
+    "cut off": ('{"a": 1}\n{"a": "x', 2, "char"),
     "no object": ('{"a": 1}\n[1, 2]\n', 2, r"'\[1, 2\]'"),
     "a list": ('{"a": 1}\n\n{"a": [1]}\n', 3, r"'a' holds a list.*without=\['a'\]"),
     "an object": ('{"b": {"c": 1}}\n', 1, "'b' holds an object"),

@@ -164,7 +164,7 @@ def _open_array(path: Path) -> Any:
 def contents(path: Path, most: int | None = None) -> bytes:
     """Return what is in a file, decompressed; with `most` at least so many of its first bytes."""
     packing = path.suffix.lower()
-    if packing not in PACKED.values():
+    if packing not in PACKED:
         with path.open("rb") as file:
             return file.read(-1 if most is None else most)
     limit = max(MOST_BYTES, BYTES_PER_BYTE * path.stat().st_size)

@@ -35,8 +35,7 @@ TEXTS = ("delimited", "json")
 WRITTEN = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq")
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 
-GZIP, ZSTD = ".gz", ".zst"
-PACKED = {b"\x1f\x8b": GZIP, b"\x28\xb5\x2f\xfd": ZSTD}
+GZIP, ZSTD = PACKED = (".gz", ".zst")
 
 #: First bytes of files that are no text, with their format and the end of their names.
 SIGNATURES = {
@@ -81,10 +80,8 @@ class FileError(ValueError):
     ...     try:
     ...         Table.open(path)
     ...     except FileError as error:
-    ...         print(error.line, error.problem, error.remedy, sep="; ")
-    3; found 3 fields where the header has 2 (the delimiter is ','): '44,Oslo,Norway'; Correct this
-    line; a field that contains the delimiter must be in quotes, and a name of the row must be named
-    in the header
+    ...         print(error.line, error.problem)
+    3 found 3 fields where the header has 2 (the delimiter is ','): '44,Oslo,Norway'
     """
 
     def __init__(
@@ -114,13 +111,13 @@ def no_rows(path: object) -> FileError:
 
 def suffix_of(path: Path) -> str:
     """Return the suffix of a file's name, without that of its compression."""
-    return Path(path.stem if path.suffix.lower() in PACKED.values() else path.name).suffix.lower()
+    return Path(path.stem if path.suffix.lower() in PACKED else path.name).suffix.lower()
 
 
 def format_of(path: Path) -> Format | None:
     """Return the format of a file by its name, None if it has none of ours."""
     found = SUFFIXES.get(suffix_of(path))
-    return None if path.suffix.lower() in PACKED.values() and found not in TEXTS else found
+    return None if path.suffix.lower() in PACKED and found not in TEXTS else found
 
 
 def choose(
@@ -187,21 +184,21 @@ def _spooled(stream: IO[bytes]) -> Path:
         shutil.copyfileobj(stream, file)
     with place.open("rb") as file:
         start = file.read(2**10)
-    packing = next((end for first, end in PACKED.items() if start.startswith(first)), "")
+    packing = next((end for end in _endings(start) if end in PACKED), "")
     place = place.rename(f"{place}{packing}")
     with suppress(FileError):  # which is raised where the table is read
         start = contents(place, 2**10)
-    return place.rename(place.with_name(f"standard input{_ending_of(start)}{packing}"))
+    ending = next(end for end in _endings(start) if end in SUFFIXES)
+    return place.rename(place.with_name(f"standard input{ending}{packing}"))
 
 
 _SPOOLS: list[tempfile.TemporaryDirectory[str]] = []
 
 
-def _ending_of(start: bytes) -> str:
-    """Return the end of a file's name by its first bytes."""
-    found = (end for first, (_, end) in SIGNATURES.items() if start.startswith(first))
-    other = ".jsonl" if start.lstrip().startswith(b"{") else ".csv"
-    return next((end for end in found if end in SUFFIXES), other)
+def _endings(start: bytes) -> list[str]:
+    """Return the ends that a file's name may have by its first bytes."""
+    found = [end for first, (_, end) in SIGNATURES.items() if start.startswith(first)]
+    return [*found, ".jsonl" if start.lstrip().startswith(b"{") else ".csv"]
 
 
 # ----------------------------------------------------------------------------------------- writing
@@ -244,12 +241,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 def _replace(source: Path, target: Path) -> None:
     """Move a file onto another one, which on Windows must wait while anyone has that open."""
-    waits = (0.01, 0.03, 0.1, 0.3, 1.0) if os.name == "nt" else ()  # virus scanners take a moment
-    for wait in waits:
-        try:
-            os.replace(source, target)
-        except PermissionError:
-            time.sleep(wait)
-        else:
-            return
-    os.replace(source, target)
+    for wait in (0.01, 0.03, 0.1, 0.3, 1.0) if os.name == "nt" else ():  # as virus scanners do
+        with suppress(PermissionError):
+            return os.replace(source, target)
+        time.sleep(wait)
+    return os.replace(source, target)

@@ -20,7 +20,7 @@ import numpy as np
 from pidselect.exceptions import Setting, TextNumbersWarning
 
 from .files import contents, reading, require_polars
-from .messages import plain, quoted, warn_caller
+from .messages import counted, plain, quoted, warn_caller
 from .paths import MISSING_WORDS, PACKED, SIGNATURES, ZSTD, FileError, choose, format_of, no_rows
 from .raw_column import RawColumn
 from .text_columns import FORMS, Forms, from_texts
@@ -177,13 +177,13 @@ def line_at(content: bytes, place: int) -> int:
 def _check_signature(path: Path, first: bytes, encoding: str) -> None:
     """Refuse what is no text, or text in another encoding than stated, by its first bytes."""
     is_wide = codecs.lookup(encoding).name.startswith(("utf-16", "utf-32"))
-    if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) and not is_wide:
+    if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not is_wide:
+        setting: Setting = ("encoding", "utf-16")
         problem = f"it is not {encoding}: it begins with the byte order mark of UTF-16"
-        remedy = "State encoding='utf-16', or save it as UTF-8"
-        raise FileError(path, problem, remedy, setting=("encoding", "utf-16"))
+        raise FileError(path, problem, "State encoding='utf-16'", setting=setting)
     for signature, (what, ending) in SIGNATURES.items():
         if first.startswith(signature):
-            name = f"{path}{ending}" if signature in PACKED else path.with_suffix(ending)
+            name = f"{path}{ending}" if ending in PACKED else path.with_suffix(ending)
             remedy = f"Rename it to {str(name)!r}, or save it as CSV"
             raise FileError(path, f"it is no text but {what}", remedy)
 
@@ -269,27 +269,24 @@ class DelimitedFile:
         if found == width or (found == 1 and not row[0].strip()):
             return found == width
         setting: Setting | None = None
-        remedy = "a field that contains the delimiter must be in quotes"
+        remedy = "Correct this line; a field that contains the delimiter must be in quotes"
         if 1 in (found, width):
             setting = ("delimiter", ";")
-            remedy = (
-                "state another delimiter, for example delimiter=';', or delete the first line, "
-                f"{_start_of(self.fields[0])}, if it is no header"
-            )
-        elif found == width + 1:
-            remedy += ", and a name of the row must be named in the header"
+            header = _start_of(self.fields[0])
+            remedy = f"State another delimiter, or delete the line {header} if it is no header"
         problem = (
-            f"found {found} field{'s' * (found != 1)} where the header has {width} (the delimiter "
-            f"is {delimiter!r}): {_start_of(delimiter.join(row))}"
+            f"found {counted(found, 'field')} where the header has {width} (the delimiter is "
+            f"{delimiter!r}): {_start_of(delimiter.join(row))}"
         )
-        raise FileError(self.path, problem, f"Correct this line; {remedy}", line, setting)
+        raise FileError(self.path, problem, remedy, line, setting)
 
 
 def records(path: Path, content: bytes, delimiter: str) -> Iterator[tuple[list[str], int]]:
     """Yield records that are not empty, with the numbers of their first lines."""
     lines = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    limit, first = csv.field_size_limit(len(content) + 1), 1
+    csv.field_size_limit(max(csv.field_size_limit(), len(content) + 1))
+    first = 1
     try:
         for row in reader:
             if row:
@@ -303,8 +300,6 @@ def records(path: Path, content: bytes, delimiter: str) -> Iterator[tuple[list[s
         )
         remedy = "Close every quote, and double a quote inside of a quoted field"
         raise FileError(path, problem, remedy, first) from error
-    finally:
-        csv.field_size_limit(limit)
 
 
 def open_delimited(path: Path, content: bytes, settings: TextSettings) -> DelimitedFile:
@@ -319,18 +314,19 @@ def open_delimited(path: Path, content: bytes, settings: TextSettings) -> Delimi
         raise FileError(path, problem, "Save so wide a table as a NumPy array (.npy)", 1)
     file = DelimitedFile(path, content, settings, tuple(fields))
     remedy = "Write a line with the names of the columns above the rows"
+    shown, problem = _start_of(delimiter.join(fields)), ""
     if not fields:
         raise FileError(path, "it is empty", remedy)
-    shown = _start_of(delimiter.join(fields))
     if not any(map(str.strip, fields)):
-        raise FileError(path, f"{shown} names no column", remedy, 1)
-    if fields[0].lower().startswith("sep=") and len(fields) <= 2:
-        raise FileError(path, f"{shown} is a note for spreadsheets", "Delete this line", 1)
-    if all(map(NUMBER.fullmatch, fields)) and any("." in field for field in fields):
-        raise FileError(path, f"{shown} contains numbers only, and no column names", remedy, 1)
-    if doubles := [name for name, times in Counter(file.names).items() if times > 1]:
+        problem = f"{shown} names no column"
+    elif fields[0].lower().startswith("sep=") and len(fields) <= 2:
+        problem, remedy = f"{shown} is a note for spreadsheets", "Delete this line"
+    elif all(map(NUMBER.fullmatch, fields)) and any("." in field for field in fields):
+        problem = f"{shown} contains numbers only, and no column names"
+    elif doubles := [name for name, times in Counter(file.names).items() if times > 1]:
         problem = f"column names must be unique, but the header repeats {quoted(doubles)}"
-        raise FileError(path, problem, f"Rename them. If these are values: {remedy}", 1)
+    if problem:
+        raise FileError(path, problem, remedy, 1)
     return file
 
 
@@ -347,12 +343,8 @@ def find_delimiter(sample: str, path: Path) -> str:
     """
 
     def agreement(delimiter: str) -> tuple[float, int]:
-        widths: list[int] = []
-        try:
-            reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
-            widths.extend(len(row) for row in islice(reader, SAMPLE_RECORDS) if row)
-        except csv.Error:
-            pass
+        reader = csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter)
+        widths = [len(row) for row in islice(reader, SAMPLE_RECORDS) if row]
         if len(widths) > 2:
             widths.pop()  # it may be cut off by the end of the sample
         if not widths or widths[0] < 2:
@@ -432,10 +424,8 @@ class JsonLinesFile:
             row = decoder.decode(line.strip())
             if isinstance(row, dict):
                 return row
-        except json.JSONDecodeError as error:
-            problem = f"broken JSON at character {error.pos + 1} ({error.msg}): {_start_of(line)}"
         except (ValueError, RecursionError) as error:
-            problem = f"{error}: {_start_of(line)}"
+            problem = f"{_start_of(line)} is no JSON: {error}"
         remedy = 'Each line must hold one whole object, such as {"age": 31.5, "city": "Rome"}'
         raise FileError(self.path, problem, remedy, number)
 
