@@ -111,8 +111,6 @@ def test_an_error_of_the_library_has_a_hint(table):
     ("content", "said"),
     [
         ("", "empty"),
-        ("a,b,y\n", "rows"),
-        ("a,b,y\n1,2,3\n4,5\n6,7,8\n", "line 3"),
         ('a,b,y\n1,2,3\n4,"5,6\n', "line 3"),
     ],
 )
@@ -124,16 +122,6 @@ def test_broken_tables(tmp_path, content, said):
     assert "Error: " in result.stderr
     assert str(path) in result.stderr
     assert said in words(result.stderr)
-
-
-@pytest.mark.parametrize("values", [[[1], [2]], [{"x": 1}, {"x": 2}]])
-def test_a_column_of_lists_or_objects(tmp_path, values):
-    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    parquet.write_table(pa.table({"odd": values, "y": [1.5, 2.5]}), tmp_path / "t.parquet")
-    result = select(tmp_path / "t.parquet", "--target", "y", "--checkpoint", tmp_path / "run.json")
-    assert result.exit_code == 2, result.output
-    assert "'odd'" in result.stderr
-    assert "without" in result.stderr
 
 
 def test_a_target_that_is_an_identifier(table):
