@@ -24,10 +24,10 @@ PACKAGE = Path(pidselect.__file__).parent
 BESIDE = {"click", "pyparsing"}
 
 #: Extras that users and tests need; the tools of developers and of the documents are always new.
-USED_EXTRAS = ("arrow", "cli", "dask", "progress", "ray", "test")
+USED_EXTRAS = ("cli", "dask", "progress", "ray", "test")
 
 #: Names that conda has for smaller packages.
-OF_CONDA = {"matplotlib-base": "matplotlib", "pyarrow-core": "pyarrow"}
+OF_CONDA = {"matplotlib-base": "matplotlib"}
 
 
 def load(name: str) -> dict[str, Any]:

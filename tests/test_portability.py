@@ -21,8 +21,7 @@ from pidselect.cli import messages
 from pidselect.cli.messages import WrongCallError, to_option
 from pidselect.cli.options import OutputOptions
 from pidselect.cli.output import check_places
-from pidselect.data import column_store, io
-from pidselect.data.column_store import ColumnStore
+from pidselect.data import paths
 
 PACKAGE = Path(pidselect.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -105,9 +104,9 @@ def windows(monkeypatch):
         def __getattr__(self, attribute):
             return getattr(os, attribute)
 
-    for module in (io, column_store, messages):
+    for module in (paths, messages):
         monkeypatch.setattr(module, "os", Windows())
-    monkeypatch.setattr(io.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(paths.time, "sleep", lambda seconds: None)
 
 
 def test_a_file_that_is_open_elsewhere_is_replaced_later(windows, tmp_path, monkeypatch):
@@ -121,7 +120,7 @@ def test_a_file_that_is_open_elsewhere_is_replaced_later(windows, tmp_path, monk
         replace(source, target)
 
     monkeypatch.setattr(os, "replace", refused)
-    with io.atomic_write(place) as file:
+    with paths.atomic_write(place) as file:
         file.write(b"new")
     assert place.read_bytes() == b"new"
     assert len(n_calls) == 4
@@ -135,21 +134,10 @@ def test_a_file_that_stays_open_is_an_error(windows, tmp_path, monkeypatch):
         raise PermissionError(13, "The process cannot access the file")
 
     monkeypatch.setattr(os, "replace", refused)
-    with pytest.raises(PermissionError), io.atomic_write(place) as file:
+    with pytest.raises(PermissionError), paths.atomic_write(place) as file:
         file.write(b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["fit.json"]
     assert place.read_bytes() == b"old"
-
-
-def test_columns_in_files_on_windows(windows):
-    """The file is written through its map."""
-    store = ColumnStore(max_bytes=0, file_bytes=4096)
-    arrays = [np.arange(100.0), np.arange(900, dtype=np.int32), np.arange(60.0).reshape(6, 10).T]
-    kept = [store.keep(array) for array in arrays]
-    for array, found in zip(arrays, kept, strict=True):
-        np.testing.assert_array_equal(found, array)
-        assert found.flags.writeable
-    assert store.bytes_in_files == sum(array.nbytes for array in arrays)
 
 
 def test_options_are_quoted_as_the_shell_needs_them(windows):

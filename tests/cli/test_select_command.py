@@ -205,9 +205,9 @@ def test_nothing_selected_is_no_failure(tmp_path, monkeypatch):
     assert "lookahead" not in result.stderr
 
 
-@pytest.mark.parametrize("name", ["t.tsv", "t.jsonl", "t.csv.gz", "t.parquet", "t.feather"])
+@pytest.mark.parametrize("name", ["t.tsv", "t.csv.gz", "t.parquet"])
 def test_other_formats(name, tmp_path, monkeypatch):
-    from pidselect.data.io import write_columns
+    from pidselect.data.files import write_columns
 
     monkeypatch.chdir(tmp_path)
     columns = made()

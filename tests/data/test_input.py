@@ -251,10 +251,12 @@ def test_arrow_streams_and_lazy_frames_are_read(make):
     assert decompose([make(one), make(two)], y > 0).atoms == decompose([a > 0, b > 0], y > 0).atoms
 
 
-def test_arrow_streams_need_pyarrow(monkeypatch):
+def test_arrow_streams_need_pyarrow_or_polars(monkeypatch):
     stream = Stream(pa.table({"a": [1.5, 2.5]}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ModuleNotFoundError, match=r"Stream.*pip install 'pidselect\[arrow\]'"):
+    assert Table.read(stream).columns[0].values.tolist() == [1.5, 2.5]
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ModuleNotFoundError, match=r"Stream.*pip install polars"):
         Table.read(stream)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from typing import Annotated
 
@@ -16,9 +15,6 @@ except ModuleNotFoundError as error:
 
 from pidselect import __version__
 from pidselect.cli import decompose, demo, run
-
-#: Characters in a field of a CSV file: Python's own limit is 131,072.
-LONGEST_FIELD = 2**24
 
 HELP = "Feature selection by conditional mutual information, with permutation tests."
 
@@ -57,5 +53,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal may lack a character
             stream.reconfigure(errors="backslashreplace")
-    csv.field_size_limit(LONGEST_FIELD)
     app()

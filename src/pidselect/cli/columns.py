@@ -142,16 +142,13 @@ def _feature_groups(values: Iterable[str], known: Sequence[str]) -> dict[str, tu
 def complete_column(context: typer.Context, incomplete: str) -> list[str]:
     """Return the columns that complete a word; none if the file cannot be read."""
     try:
-        from pidselect.data import TextFormat
-        from pidselect.data.io import header
+        from pidselect.data.files import header
 
         options = context.params
-        text = TextFormat(
-            delimiter=options.get("delimiter"), encoding=options.get("encoding") or "utf-8"
-        )
+        text = {name: options[name] for name in ("delimiter", "encoding") if options.get(name)}
         # An unfinished line is not always parsed: then its words are searched for a file.
         words = [Path(word).expanduser() for word in (options.get("table"), *context.args) if word]
-        names = header(next(word for word in words if word.is_file()), text)
+        names = header(next(word for word in words if word.is_file()), **text)
     except Exception:  # no error may be printed into the line that is typed
         return []
     return [name for name in names if name.isprintable() and name.startswith(incomplete)]

@@ -45,11 +45,11 @@ def _read(table: TableOptions, sources: list[str]) -> tuple[list[Any], dict[str,
     """Return the sources and, last, the target as tables; and the stated feature types."""
     from pidselect.cli.load import identifiers, open_table
     from pidselect.data import Table
-    from pidselect.data.io import header
+    from pidselect.data.files import header
 
     if table.missing == "category":
         raise WrongCallError("decompose takes no --missing category: use --missing drop.")
-    known = header(table.table, table.text_format)
+    known = header(table.table, **table.text)
     names = [split_names([one], known, "--source") for one in sources]
     if len(names) < 2:
         raise WrongCallError("decompose needs two or more sources: repeat --source.")

@@ -62,7 +62,7 @@ def open_table(table: TableOptions, **settings: Any) -> Table:
     """Open the file, without warnings of identifiers: not every column is a feature."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifierWarning)
-        return Table.open(table.table, text=table.text_format, **settings)
+        return Table.open(table.table, **table.text, **settings)
 
 
 def identifiers(table: Table) -> dict[str, str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -26,9 +26,6 @@ from pidselect.names import (
     CriterionName,
     MeasureName,
 )
-
-if TYPE_CHECKING:  # imported where it is used: help must be quick
-    from pidselect.data import TextFormat
 
 #: Delimiters by name, as some are hard to type.
 DELIMITERS = {"tab": "\t", r"\t": "\t", "comma": ",", "semicolon": ";", "bar": "|", "pipe": "|"}
@@ -75,7 +72,7 @@ def integer_or(*words: str) -> dict[str, Any]:
     return {"parser": parse, "metavar": "|".join(["N", *words])}
 
 
-FORMATS = "CSV, TSV, JSON lines (each also .gz), Parquet, Feather, Arrow or .npy"
+FORMATS = "CSV, TSV, JSON lines (each also .gz, .zst), Parquet, Feather, Arrow or .npy"
 
 TABLE = typer.Argument(
     metavar="TABLE", show_default=False, help=f"{FORMATS}; - for standard input."
@@ -112,17 +109,17 @@ class TableOptions:
     )
 
     @property
-    def text_format(self) -> TextFormat:
-        """The format of a text file."""
-        from pidselect.data import TextFormat
+    def text(self) -> dict[str, Any]:
+        """The parameters of `Table.open` for a text file."""
+        from pidselect.data.paths import MISSING_WORDS
 
         name = self.delimiter
-        return TextFormat(
-            delimiter=None if name is None else DELIMITERS.get(name.lower(), name),
-            encoding=self.encoding,
-            decimal=self.decimal,
-            na_values=tuple(dict.fromkeys((*TextFormat().na_values, *(self.na_values or ())))),
-        )
+        return {
+            "delimiter": None if name is None else DELIMITERS.get(name.lower(), name),
+            "encoding": self.encoding,
+            "decimal": self.decimal,
+            "na_values": dict.fromkeys((*MISSING_WORDS, *(self.na_values or ()))),
+        }
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ import typer
 
 from pidselect.cli.messages import WrongCallError
 from pidselect.cli.options import OutputOptions, TableOptions
-from pidselect.data.io import atomic_write, check_target, write_columns
+from pidselect.data.files import write_columns
 from pidselect.data.messages import counted, shown, wrap
+from pidselect.data.paths import atomic_write, check_target
 
 if TYPE_CHECKING:
     from pidselect.selection.result import Selection
@@ -115,7 +116,7 @@ def write_page(summary: Mapping[str, Any], path: Path) -> str:
 
 def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
     """Write some columns of the table; return a line about it."""
-    write_columns(table.table, path, names, table.text_format)
+    write_columns(table.table, path, names, **table.text)
     return f"Reduced table ({counted(len(names), 'column')}): {path}"
 
 

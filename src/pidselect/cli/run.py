@@ -105,10 +105,10 @@ def explain_command(
 def run(call: Call) -> Result:
     """Compute what a call asks for, print it, and write files."""
     from pidselect.cli.output import check_places
-    from pidselect.data.io import header
+    from pidselect.data.files import header
     from pidselect.significance.validation import check_count
 
-    roles = find_roles(call.table, call.how, header(call.table.table, call.table.text_format))
+    roles = find_roles(call.table, call.how, header(call.table.table, **call.table.text))
     check_places(call.table.table, call.out)
     selector = make_selector(call.how, call.table, call.out.checkpoint)
     if call.explain is not None:

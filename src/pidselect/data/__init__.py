@@ -1,10 +1,8 @@
 """Any table -> columns with a name and a kind: the only package that knows dataframes."""
 
 from .column import FEATURE_TYPES, Block, Column, FeatureType, FloatArray, IntArray, is_constant
-from .column_store import ColumnStore
 from .duplicates import find_duplicates
 from .feature_types import CLASS_LEVELS, FeatureTypes
-from .formats import FileError, TextFormat
 from .input import (
     collect,
     convert,
@@ -17,6 +15,7 @@ from .input import (
 )
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
+from .paths import FileError
 from .table import Dataset, Table, read_block, read_dataset
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "FEATURE_TYPES",
     "Block",
     "Column",
-    "ColumnStore",
     "Dataset",
     "FeatureType",
     "FeatureTypes",
@@ -33,7 +31,6 @@ __all__ = [
     "IntArray",
     "Missing",
     "Table",
-    "TextFormat",
     "check_choice",
     "check_complete",
     "collect",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, cast
 
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .column import Column, Columns
-from .column_store import ColumnStore
 from .messages import quoted
 from .raw_column import (
     BOOLS,
@@ -40,7 +39,7 @@ def collect(X: Any) -> Any:
     """Return a lazy frame, or an Arrow stream, as a dataframe in memory; all else as it is.
 
     What exports the Arrow PyCapsule interface (``__arrow_c_stream__``), such as a relation of
-    DuckDB, becomes a table of pyarrow.
+    DuckDB, becomes a table of pyarrow, or a dataframe of polars.
     """
     if isinstance(X, Columns | np.ndarray) or is_frame(X) or nw.dependencies.is_into_series(X):
         return X
@@ -49,29 +48,23 @@ def collect(X: Any) -> Any:
         return native.collect().to_native()
     if not hasattr(X, "__arrow_c_stream__"):
         return X
-    try:
-        import pyarrow
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"to read {type(X).__name__} needs pyarrow: pip install 'pidselect[arrow]'"
-        ) from error
-    return pyarrow.table(X)
+    for library, name in (("pyarrow", "table"), ("polars", "DataFrame")):
+        if find_spec(library):
+            return getattr(import_module(library), name)(X)
+    raise ModuleNotFoundError(
+        f"to read {type(X).__name__} needs pyarrow or polars: pip install polars"
+    )
 
 
-def read_columns(X: Any, store: ColumnStore | None = None) -> tuple[RawColumn, ...]:
+def read_columns(X: Any) -> tuple[RawColumn, ...]:
     """Read a table's columns; those of an array are called x0, x1, ... as in scikit-learn.
 
-    They are copied one by one, into the store if there is one. Those of a `Table` are not copied.
+    They are copied one by one; those of a `Table` are not copied.
     """
     X = collect(X)
     if isinstance(X, Columns):
         return tuple(map(_as_read, X.columns))
-    return tuple(keep(from_column(name, column), store) for name, column in _named_columns(X))
-
-
-def keep(raw: RawColumn, store: ColumnStore | None) -> RawColumn:
-    """Return the column with its values in the store, if there is one."""
-    return raw if store is None else replace(raw, values=store.keep(raw.values))
+    return tuple(from_column(name, column) for name, column in _named_columns(X))
 
 
 def column_names(X: Any) -> tuple[str, ...]:

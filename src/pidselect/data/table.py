@@ -13,7 +13,6 @@ import numpy as np
 from pidselect.exceptions import IdentifierWarning, TextNumbersWarning
 
 from .column import Block, Columns, FeatureType, IntArray, is_constant
-from .column_store import ColumnStore
 from .feature_types import (
     TARGET,
     FeatureTypes,
@@ -28,14 +27,12 @@ from .feature_types import (
     to_column,
     to_target,
 )
-from .formats import TextFormat, format_of
-from .input import collect, has_names, keep, read_columns, read_vectors
-from .io import check_path, read_file
+from .files import read_file
+from .input import collect, has_names, read_columns, read_vectors
 from .messages import SHOWN_NAMES, did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
+from .paths import MISSING_WORDS, check_path, format_of
 from .raw_column import RawColumn
-
-MEMORY_OF_A_FILE = 2**28  # bytes of the columns of a file in memory; others go to temporary files
 
 SHOWN_COLUMNS = 20  # columns that are printed
 
@@ -124,36 +121,42 @@ class Table(Columns):
         *,
         feature_types: FeatureTypes | None = None,
         missing: Missing = "error",
-        max_memory: int = MEMORY_OF_A_FILE,
         columns: str | Iterable[str] | None = None,
         without: str | Iterable[str] = (),
-        text: TextFormat | None = None,
+        delimiter: str | None = None,
+        encoding: str = "utf-8",
+        decimal: str | None = None,
+        na_values: Sequence[str] = MISSING_WORDS,
     ) -> Table:
-        r"""Read a file that may be larger than memory: CSV, JSON lines, Parquet, Arrow or NumPy.
+        r"""Read a file: CSV, JSON lines, Parquet, Arrow or NumPy.
 
         The form of a text column is determined by all of its values: numbers as Python writes
         them, booleans (``true``, ``False``), ISO dates and times (UTC unless a zone is written),
-        times of day, else texts. Reading needs pyarrow.
+        times of day, else texts. Reading needs polars, but for arrays.
 
         Parameters
         ----------
         path : str or path
             Delimited fields with a header (.csv, .tsv, .txt), JSON lines (.jsonl, .ndjson), each
-            also compressed (.csv.gz); Parquet (.parquet), Arrow or Feather (.arrow, .feather,
-            .ipc, streams .arrows), a 2-D array (.npy); "-" is standard input. Names are stripped
-            of blanks; an empty name in the first column becomes "column 1", and so on.
+            also compressed (.csv.gz, .csv.zst); Parquet (.parquet), Arrow or Feather (.arrow,
+            .feather, .ipc, streams .arrows), a 2-D array (.npy); "-" is standard input. Names are
+            stripped of blanks; an empty name in the first column becomes "column 1", and so on.
         feature_types, missing
             See `read`.
-        max_memory : int
-            Bytes of the columns in memory. Others are in temporary files (see the environment
-            variable ``TMPDIR``), which are deleted with the table.
         columns : str or iterable of str, optional
             Only these columns, in the order of the file.
         without : str or iterable of str
             All columns but these.
-        text : TextFormat, optional
-            Delimiter, encoding, decimal mark and missing values of a text file, where they are
-            not detected or not the usual ones.
+        delimiter : str, optional
+            The character between two fields of a text. By default the one of comma, semicolon,
+            tab and ``|`` that splits the first records into the same number of fields.
+        encoding : str
+            Of a text. A byte order mark of UTF-8 is accepted.
+        decimal : {".", ","}, optional
+            The decimal mark of a text. By default the point; in files delimited by semicolons also
+            the comma, but not both in one file.
+        na_values : sequence of str
+            The texts that denote a missing value, with or without blanks around them.
 
         Raises
         ------
@@ -162,23 +165,33 @@ class Table(Columns):
 
         Examples
         --------
+        A file in Latin-1 with decimal commas, and -9 for values that are missing:
+
         >>> import tempfile
         >>> from pathlib import Path
         >>> from pidselect import Table
+        >>> lines = "größe|alter\n1,62|31\n1,80|-9\n1,75|27\n1,71|44\n"
+        >>> how = {"encoding": "latin-1", "decimal": ",", "na_values": ["-9"]}
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder, "people.csv")
-        ...     _ = path.write_text("age,city,size\n31,Rome,1.6\n44,Oslo,1.8\n27,Rome,1.7\n")
-        ...     X, y = Table.open(path, feature_types={"city": "nominal"}).split("size")
-        >>> X.names, y.names
-        (('age', 'city'), ('size',))
+        ...     path = Path(folder, "leute.csv")
+        ...     _ = path.write_bytes(lines.encode("latin-1"))
+        ...     Table.open(path, missing="drop", **how)
+        Table of 3 samples and 2 columns
+          größe  continuous  3 levels
+          alter  continuous  3 levels
         """
-        store = ColumnStore(max_memory)
-        raws = read_file(path, store, columns, without, text)
+        raws = read_file(
+            path,
+            columns,
+            without,
+            delimiter=delimiter,
+            encoding=encoding,
+            decimal=decimal,
+            na_values=na_values,
+        )
         rows = kept_rows({str(path): raws}, missing)
         is_delimited = format_of(check_path(path)) == "delimited"  # its reader warns
-        return build_table(
-            take_rows(raws, rows, store), feature_types, warns_of_numbers=not is_delimited
-        )
+        return build_table(take_rows(raws, rows), feature_types, warns_of_numbers=not is_delimited)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -262,13 +275,11 @@ class Table(Columns):
         return "\n".join(lines)
 
 
-def take_rows(
-    raws: Sequence[RawColumn], rows: IntArray, store: ColumnStore | None = None
-) -> tuple[RawColumn, ...]:
+def take_rows(raws: Sequence[RawColumn], rows: IntArray) -> tuple[RawColumn, ...]:
     """Return the columns restricted to `rows`."""
     if all(len(rows) == len(raw.values) for raw in raws):
         return tuple(raws)
-    return tuple(keep(raw.take(rows), store) for raw in raws)
+    return tuple(raw.take(rows) for raw in raws)
 
 
 def feature_types_over(X: Any, feature_types: FeatureTypes | None) -> FeatureTypes | None:

@@ -20,8 +20,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from pidselect.data import n_rows
-from pidselect.data.io import atomic_write
 from pidselect.data.messages import counted, cut, shown
+from pidselect.data.paths import atomic_write
 from pidselect.decomposition import Explanation
 from pidselect.report.levels import joint_tables, target_profiles
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise

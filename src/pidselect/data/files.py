@@ -1,0 +1,294 @@
+"""Tables in files: any format read by polars, some columns written as CSV or Parquet."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import struct
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from .input import column_names, read_columns
+from .paths import (
+    GZIP,
+    PACKED,
+    TEXTS,
+    AnyPath,
+    FileError,
+    atomic_write,
+    check_path,
+    check_target,
+    choose,
+    format_of,
+    no_rows,
+    suffix_of,
+)
+from .raw_column import RawColumn, from_series
+
+#: The name of the row index where pandas writes it as a column.
+INDEX = re.compile(r"__index_level_\d+__")
+
+#: A small file that unpacks to gigabytes is an attack, or no table: so many bytes of a text, and
+#: values of other formats, are read from any file; of a larger one so many per byte of it.
+MOST_BYTES, BYTES_PER_BYTE = 2**26, 50
+MOST_VALUES, VALUES_PER_BYTE = 2**25, 64
+
+#: What zstd calls a frame, a part to be skipped, and the most that a block unpacks to.
+FRAME, SKIPPED, BLOCK_BYTES = 0xFD2FB528, 0x184D2A5, 2**17
+
+
+def read_file(
+    path: AnyPath,
+    columns: str | Iterable[str] | None = None,
+    without: str | Iterable[str] = (),
+    **text: Any,
+) -> tuple[RawColumn, ...]:
+    """Read the columns of a file; for the parameters see `Table.open`."""
+    from .text_files import TextSettings, read_text
+
+    settings, place = TextSettings(**text), check_path(path)
+    chosen, excluded = None if columns is None else as_names(columns), as_names(without)
+    if format_of(place) in TEXTS:
+        return read_text(place, settings, chosen, excluded)
+    with reading(place):
+        names = choose(place, header(place), chosen, excluded)
+        if format_of(place) == "numpy":
+            raws = [raw for raw in read_columns(_open_array(place)) if raw.name in names]
+        else:
+            frame = _read_frame(place, names)
+            raws = []
+            for name in names:
+                with reading(place, name):
+                    series = nw.from_native(frame.get_column(name), series_only=True)
+                    raws.append(from_series(name, series))
+    if not len(raws[0].values):
+        raise no_rows(path)
+    return tuple(raws)
+
+
+def header(path: AnyPath, **text: Any) -> tuple[str, ...]:
+    """Return the names of a file's columns, of JSON lines those in its first rows."""
+    from .text_files import TextSettings, open_text
+
+    settings, place = TextSettings(**text), check_path(path)
+    if format_of(place) in TEXTS:
+        return open_text(place, settings, only_header=True).names
+    with reading(place):
+        if format_of(place) == "numpy":
+            return column_names(_open_array(place))
+        names = _scan(place).collect_schema().names()
+        return tuple(name for name in names if not INDEX.fullmatch(name))
+
+
+def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """Return one name or several as a tuple, each once."""
+    return (str(names),) if isinstance(names, str) else tuple(dict.fromkeys(map(str, names)))
+
+
+def require_polars(path: object) -> Any:
+    """Return polars, which is imported where a file is read or written."""
+    try:
+        import polars
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"to read or write {str(path)!r} needs polars: pip install 'pidselect[cli]'"
+        ) from error
+    return polars
+
+
+@contextmanager
+def reading(path: object, name: str | None = None) -> Iterator[None]:
+    """Turn whatever a damaged file, or its column `name`, causes into one kind of error."""
+    try:
+        yield
+    except (FileError, ModuleNotFoundError, Warning):
+        raise
+    except BaseException as error:
+        # A panic of polars is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        problem = " ".join(str(error).split()) or type(error).__name__
+        if name is None or isinstance(error, MemoryError):
+            problem = f"it is damaged, or its name is wrong: {problem}"
+            raise FileError(path, problem, "Copy it again, or correct its name") from error
+        remedy = f"Convert the column, or exclude it: without=[{name!r}]"
+        raise FileError(path, problem, remedy, setting=("without", name)) from error
+
+
+# ------------------------------------------------------------------------ Parquet, Arrow, NumPy
+
+
+def _scan(path: Path) -> Any:
+    """Return a Parquet file, or an Arrow file or stream, as a lazy frame."""
+    polars = require_polars(path)
+    if format_of(path) == "parquet":
+        return polars.scan_parquet(path, glob=False)
+    content = path.read_bytes()
+    is_file = content.startswith(b"ARROW1")
+    return (polars.scan_ipc if is_file else polars.read_ipc_stream)(io.BytesIO(content)).lazy()
+
+
+def _read_frame(path: Path, names: Sequence[str]) -> Any:
+    """Return some columns, unless there are more values than the file can hold."""
+    frame = _scan(path)
+    n_rows = frame.select(require_polars(path).len()).collect().item()
+    if n_rows * len(names) > max(MOST_VALUES, VALUES_PER_BYTE * path.stat().st_size):
+        problem = f"it declares {n_rows:,} rows, too many for its size"
+        remedy = "If it is whole, read fewer columns, or read it otherwise and pass the dataframe"
+        raise FileError(path, problem, remedy)
+    return frame.select(names).collect()
+
+
+def _open_array(path: Path) -> Any:
+    """Return an array saved by NumPy, mapped into memory."""
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    if not isinstance(array, np.ndarray) or array.dtype.names is not None or array.ndim != 2:
+        what = f"{type(array).__name__} of {getattr(array, 'dtype', 'arrays')}"
+        problem = f"it holds {what} with shape {getattr(array, 'shape', ())}"
+        raise FileError(path, problem, "Save an array of two dimensions, rows and columns")
+    if not array.dtype.itemsize:
+        raise no_rows(path)
+    return array
+
+
+# ------------------------------------------------------------------------------------- packed texts
+
+
+def contents(path: Path, most: int | None = None) -> bytes:
+    """Return what is in a file, decompressed; with `most` at least so many of its first bytes."""
+    packing = path.suffix.lower()
+    if packing not in PACKED:
+        with path.open("rb") as file:
+            return file.read(-1 if most is None else most)
+    limit = max(MOST_BYTES, BYTES_PER_BYTE * path.stat().st_size)
+    try:
+        if packing == GZIP:
+            with gzip.open(path) as packed:
+                content = packed.read(limit + 1 if most is None else most)
+            n_bytes = len(content)
+        else:
+            compressed = path.read_bytes()
+            n_bytes = bytes_of_blocks(compressed)
+            content = _unpack(compressed, path) if n_bytes <= limit else b""
+    except (OSError, EOFError, ValueError, zlib.error, struct.error) as error:
+        problem = f"it cannot be decompressed ({error}): it is damaged, or not what its name says"
+        raise FileError(path, problem, "Copy it again, or correct its name") from error
+    if n_bytes > limit:
+        problem = f"it unpacks to more than {limit:,} bytes, too many for its size"
+        raise FileError(path, problem, "If it is whole, unpack it first")
+    return content
+
+
+def bytes_of_blocks(packed: bytes) -> int:
+    """Return the bytes that a file compressed by zstd unpacks to at most, by its blocks."""
+    place = total = 0
+    while place < len(packed):
+        magic, flags = struct.unpack_from("<IB", packed, place)
+        if magic >> 4 == SKIPPED:
+            place += 8 + struct.unpack_from("<I", packed, place + 4)[0]
+            continue
+        if magic != FRAME:
+            raise ValueError("no frame of zstd")
+        is_single = flags >> 5 & 1
+        place += 6 - is_single + (0, 1, 2, 4)[flags & 3] + (is_single, 2, 4, 8)[flags >> 6]
+        is_last = False
+        while not is_last:
+            block = int.from_bytes(packed[place : place + 3], "little")
+            is_last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
+            total += size if kind < 2 else BLOCK_BYTES
+            place += 3 + (1 if kind == 1 else size)
+            if place > len(packed):
+                raise EOFError("cut off")
+        place += 4 * (flags >> 2 & 1)
+    if place > len(packed):
+        raise EOFError("cut off")
+    return total
+
+
+def _unpack(packed: bytes, path: Path) -> bytes:
+    """Decompress by polars: the one field of a CSV file whose delimiters do not occur in texts."""
+    polars = require_polars(path)
+    with reading(path):
+        frame = polars.read_csv(
+            packed,
+            has_header=False,
+            separator="\x01",
+            eol_char="\0",
+            quote_char=None,
+            infer_schema=False,
+            raise_if_empty=False,
+        )
+    if frame.shape not in ((0, 0), (1, 1)):
+        raise ValueError("polars decompresses texts only")
+    return "".join(frame.to_series() if frame.width else ()).encode()
+
+
+# ----------------------------------------------------------------------------------------- writing
+
+
+def write_columns(source: AnyPath, target: AnyPath, names: Sequence[str], **text: Any) -> None:
+    r"""Copy some columns of a file to a CSV or Parquet file, written completely or not at all.
+
+    From text to text, fields are copied as they are; the delimiter stays, but for a tab, which
+    goes with .tsv. In Parquet every column becomes what `Table.open` reads; whole numbers stay
+    whole, those beyond int64 texts.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     people, some = Path(folder, "people.csv"), Path(folder, "some.tsv")
+    ...     _ = people.write_text("age,city,zip\n31.5,Rome,00118\n44,,\n")
+    ...     write_columns(people, some, ["zip", "age"])
+    ...     print(some.read_text().expandtabs())
+    zip     age
+    00118   31.5
+            44
+    <BLANKLINE>
+    """
+    from .text_columns import typed
+    from .text_files import DelimitedFile, TextSettings, open_text
+
+    settings, origin, place = TextSettings(**text), check_path(source), check_target(target, source)
+    polars, chosen = require_polars(target), as_names(names)
+    is_parquet, encoding, delimiter = format_of(place) == "parquet", "utf-8", ","
+    fields = dict(zip(chosen, chosen, strict=True))
+    with reading(source):
+        if format_of(origin) in TEXTS:
+            file = open_text(origin, settings)
+            texts, decimal = file.texts(chosen), file.settings.decimal
+            columns = {name: one for name, (one, _) in texts.items()}
+            if is_parquet:
+                columns = {name: typed(*texts[name], settings.words, decimal) for name in chosen}
+            elif isinstance(file, DelimitedFile):
+                encoding, delimiter = settings.encoding, file.settings.delimiter or delimiter
+                fields = dict(zip(file.names, file.fields, strict=True))
+        elif choose(source, header(origin), chosen) and format_of(origin) == "numpy":
+            array = _open_array(origin)
+            columns = {name: polars.Series(array[:, int(name[1:])]) for name in chosen}
+        else:
+            columns = {series.name: series for series in _read_frame(origin, chosen)}
+        # Half a surrogate pair, which a name in JSON may have, has no encoding.
+        keys = [fields[name].encode("utf-8", "backslashreplace").decode() for name in chosen]
+        frame = polars.DataFrame(dict(zip(keys, map(columns.get, chosen), strict=True)))
+    with atomic_write(place) as target_file, reading(source):
+        if is_parquet:
+            frame.write_parquet(target_file)
+            return
+        if (suffix_of(place) == ".tsv") != (delimiter == "\t"):
+            delimiter = "," if delimiter == "\t" else "\t"
+        spans = frame.select(polars.selectors.duration())
+        frame = frame.with_columns(one.dt.total_microseconds() / 1e6 for one in spans)
+        if len(chosen) > 1:
+            frame = frame.with_columns(polars.selectors.string().replace("", None))
+        else:  # a missing value would be a blank line
+            frame = frame.cast(polars.String).fill_null("")
+        content = frame.write_csv(separator=delimiter).encode(encoding, "backslashreplace")
+        target_file.write(gzip.compress(content, mtime=0) if place.suffix == GZIP else content)
