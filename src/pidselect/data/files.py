@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import re
-import struct
+import sys
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,6 @@ INDEX = re.compile(r"__index_level_\d+__")
 #: values of other formats, are read from any file; of a larger one so many per byte of it.
 MOST_BYTES, BYTES_PER_BYTE = 2**26, 50
 MOST_VALUES, VALUES_PER_BYTE = 2**25, 64
-
-#: What zstd calls a frame, a part to be skipped, and the most that a block unpacks to.
-FRAME, SKIPPED, BLOCK_BYTES = 0xFD2FB528, 0x184D2A5, 2**17
 
 
 def read_file(
@@ -167,67 +165,28 @@ def contents(path: Path, most: int | None = None) -> bytes:
     if packing not in PACKED:
         with path.open("rb") as file:
             return file.read(-1 if most is None else most)
+    unpacker: Any = gzip if packing == GZIP else _require_zstd(path)
     limit = max(MOST_BYTES, BYTES_PER_BYTE * path.stat().st_size)
     try:
-        if packing == GZIP:
-            with gzip.open(path) as packed:
-                content = packed.read(limit + 1 if most is None else most)
-            n_bytes = len(content)
-        else:
-            compressed = path.read_bytes()
-            n_bytes = bytes_of_blocks(compressed)
-            content = _unpack(compressed, path) if n_bytes <= limit else b""
-    except (OSError, EOFError, ValueError, zlib.error, struct.error) as error:
+        with unpacker.open(path) as packed:
+            content: bytes = packed.read(limit + 1 if most is None else most)
+    except (OSError, EOFError, zlib.error, getattr(unpacker, "ZstdError", OSError)) as error:
         problem = f"it cannot be decompressed ({error}): it is damaged, or not what its name says"
         raise FileError(path, problem, "Copy it again, or correct its name") from error
-    if n_bytes > limit:
+    if len(content) > limit:
         problem = f"it unpacks to more than {limit:,} bytes, too many for its size"
         raise FileError(path, problem, "If it is whole, unpack it first")
     return content
 
 
-def bytes_of_blocks(packed: bytes) -> int:
-    """Return the bytes that a file compressed by zstd unpacks to at most, by its blocks."""
-    place = total = 0
-    while place < len(packed):
-        magic, flags = struct.unpack_from("<IB", packed, place)
-        if magic >> 4 == SKIPPED:
-            place += 8 + struct.unpack_from("<I", packed, place + 4)[0]
-            continue
-        if magic != FRAME:
-            raise ValueError("no frame of zstd")
-        is_single = flags >> 5 & 1
-        place += 6 - is_single + (0, 1, 2, 4)[flags & 3] + (is_single, 2, 4, 8)[flags >> 6]
-        is_last = False
-        while not is_last:
-            block = int.from_bytes(packed[place : place + 3], "little")
-            is_last, kind, size = bool(block & 1), block >> 1 & 3, block >> 3
-            total += size if kind < 2 else BLOCK_BYTES
-            place += 3 + (1 if kind == 1 else size)
-            if place > len(packed):
-                raise EOFError("cut off")
-        place += 4 * (flags >> 2 & 1)
-    if place > len(packed):
-        raise EOFError("cut off")
-    return total
-
-
-def _unpack(packed: bytes, path: Path) -> bytes:
-    """Decompress by polars: the one field of a CSV file whose delimiters do not occur in texts."""
-    polars = require_polars(path)
-    with reading(path):
-        frame = polars.read_csv(
-            packed,
-            has_header=False,
-            separator="\x01",
-            eol_char="\0",
-            quote_char=None,
-            infer_schema=False,
-            raise_if_empty=False,
-        )
-    if frame.shape not in ((0, 0), (1, 1)):
-        raise ValueError("polars decompresses texts only")
-    return "".join(frame.to_series() if frame.width else ()).encode()
+def _require_zstd(path: object) -> Any:
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"to read {str(path)!r} needs backports.zstd: pip install 'pidselect[cli]'"
+        ) from error
 
 
 # ----------------------------------------------------------------------------------------- writing

@@ -25,10 +25,6 @@ from .raw_column import (
     from_series,
 )
 
-#: Columns of a matrix that lies by rows are taken out together, in so many bytes. On a disk, one
-#: by one, each of them would take as long to read as all.
-TOGETHER_BYTES = 2**27
-
 
 def is_frame(X: object) -> bool:
     """Return whether X is a dataframe (pandas, polars, pyarrow, ...) held in memory."""
@@ -266,13 +262,8 @@ def _named_columns(X: Any) -> Iterator[tuple[str, nw.Series[Any] | NDArray[Any]]
         return
     matrix = to_matrix(X)
     _check_shape(matrix.shape)
-    n_samples, n_columns = matrix.shape
-    together = max(1, TOGETHER_BYTES // (matrix.itemsize * n_samples))
-    for first in range(0, n_columns, together):
-        some = matrix[:, first : first + together]
-        columns = some.T if matrix.flags.f_contiguous else np.ascontiguousarray(some.T)
-        for place, column in enumerate(columns, first):
-            yield f"x{place}", column
+    for place, column in enumerate(matrix.T):
+        yield f"x{place}", column
 
 
 def _as_read(column: Column) -> RawColumn:

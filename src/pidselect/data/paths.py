@@ -7,7 +7,6 @@ import secrets
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -232,17 +231,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        _replace(beside, place)
+        os.replace(beside, place)
     except BaseException:
         with suppress(OSError):
             beside.unlink()
         raise
-
-
-def _replace(source: Path, target: Path) -> None:
-    """Move a file onto another one, which on Windows must wait while anyone has that open."""
-    for wait in (0.01, 0.03, 0.1, 0.3, 1.0) if os.name == "nt" else ():  # as virus scanners do
-        with suppress(PermissionError):
-            return os.replace(source, target)
-        time.sleep(wait)
-    return os.replace(source, target)

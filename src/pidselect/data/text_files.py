@@ -8,9 +8,10 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from pidselect.exceptions import Setting, TextNumbersWarning
 
 from .files import contents, reading, require_polars
 from .messages import counted, plain, quoted, warn_caller
-from .paths import MISSING_WORDS, PACKED, SIGNATURES, ZSTD, FileError, choose, format_of, no_rows
+from .paths import MISSING_WORDS, PACKED, SIGNATURES, FileError, choose, format_of, no_rows
 from .raw_column import RawColumn
 from .text_columns import FORMS, Forms, from_texts
 from .text_numbers import NUMBER, example_of, notation_of, words_among_numbers
@@ -84,10 +85,12 @@ def open_text(
     path: Path, settings: TextSettings, only_header: bool = False
 ) -> DelimitedFile | JsonLinesFile:
     """Open a text file: decode it, read its header, detect the delimiter."""
+    content = decoded(path, settings.encoding, HEADER_BYTES if only_header else None)
     if format_of(path) == "json":
         settings = replace(settings, delimiter=None, decimal=".")
-        return JsonLinesFile(path, decoded(path, settings.encoding), settings)
-    content = decoded(path, settings.encoding, HEADER_BYTES if only_header else None)
+        if only_header and len(content) >= HEADER_BYTES:
+            content = content[: content.rfind(b"\n") + 1]
+        return JsonLinesFile(path, content, settings)
     return open_delimited(path, content, settings)
 
 
@@ -146,9 +149,6 @@ def decoded(path: Path, encoding: str, most: int | None = None) -> bytes:
     content = contents(path, most)
     name = codecs.lookup(encoding).name
     _check_signature(path, content[:8], encoding)
-    if path.suffix.lower() == ZSTD and name != "utf-8":
-        problem = f"it is read as UTF-8 only, not as {encoding}, as it is compressed by zstd"
-        raise FileError(path, problem, "Unpack it first, or compress it by gzip")
     if not (content.isascii() and name == "utf-8"):
         codec = codecs.getincrementaldecoder("utf-8-sig" if name == "utf-8" else encoding)()
         try:
@@ -374,49 +374,45 @@ class JsonLinesFile:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The keys of the first block of rows, in their order."""
-        block = next(self._blocks(), {})
-        names = tuple(dict.fromkeys(key for row in block.values() for key in row))
-        if not names:
-            raise no_rows(self.path)
-        return names
+        """All keys, in the order in which they occur."""
+        return tuple(self._columns)
 
     def texts(self, columns: Names | None = None, without: Names = ()) -> Texts:
         """Return the chosen columns as they are written, with the forms that their types allow."""
-        polars = require_polars(self.path)
-        types: dict[str, set[type]] = {}
-        parts = []
-        for rows in self._blocks():
-            types |= {key: set() for row in rows.values() for key in row if key not in types}
-            places = {name: str(place) for place, name in enumerate(types)}
-            chosen = [n for n in types if (columns is None or n in columns) and n not in without]
-            lists = {places[name]: self._column(name, rows, types[name]) for name in chosen}
-            schema = dict.fromkeys(["rows", *lists], polars.String)
-            parts.append(polars.DataFrame({"rows": [None] * len(rows), **lists}, schema))
-        if not types:
-            raise no_rows(self.path)
-        names = choose(self.path, tuple(types), columns, without)
-        frame = polars.concat(parts, how="diagonal")
+        polars, found = require_polars(self.path), {}
         forms: dict[type, Forms] = {_Number: ("number",), bool: ("boolean",), str: ("time",)}
-        return {
-            name: (frame[places[name]], forms[types[name].pop()] if len(types[name]) == 1 else ())
-            for name in names
-        }
+        for name in choose(self.path, self.names, columns, without):
+            values = self._columns[name]
+            words = self.settings.words
+            types = {type(v) for v in values if v is not None and str(v).strip() not in words}
+            if not types.isdisjoint({dict, list}):
+                problem = f"column {name!r} holds lists or objects"
+                remedy = f"Flatten it (pandas.json_normalize), or exclude it: without=[{name!r}]"
+                raise FileError(self.path, problem, remedy, setting=("without", name))
+            texts = (str(v).lower() if isinstance(v, bool) else v and _encodable(v) for v in values)
+            own = forms[types.pop()] if len(types) == 1 else ()
+            found[name] = polars.Series(list(texts), dtype=polars.String), own
+        return found
 
-    def _blocks(self) -> Iterator[dict[int, dict[str, Any]]]:
-        """Yield the objects of some lines by their numbers."""
+    @cached_property
+    def _columns(self) -> dict[str, list[Any]]:
+        """The values of each key, None where a line does not have it."""
         as_written: Any = dict.fromkeys(("parse_float", "parse_int", "parse_constant"), _Number)
-        decoder = json.JSONDecoder(**as_written)
-        rows: dict[int, dict[str, Any]] = {}
-        text = io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
-        for number, line in enumerate(text, 1):
-            if not line.isspace():
-                rows[number] = self._object(decoder, number, line)
-            if len(rows) == ROWS_OF_A_BLOCK:
-                yield rows
-                rows = {}
-        if rows:
-            yield rows
+        decoder, n_rows, columns = json.JSONDecoder(**as_written), 0, dict[str, list[Any]]()
+        lines = io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
+        for number, line in enumerate(lines, 1):
+            if line.isspace():
+                continue
+            for name, value in self._object(decoder, number, line).items():
+                column = columns.setdefault(name, [])
+                column += [None] * (n_rows - len(column))
+                column.append(value)
+            n_rows += 1
+        for column in columns.values():
+            column += [None] * (n_rows - len(column))
+        if not columns:
+            raise no_rows(self.path)
+        return columns
 
     def _object(self, decoder: json.JSONDecoder, number: int, line: str) -> dict[str, Any]:
         problem = f"{_start_of(line)} is no object"
@@ -429,22 +425,7 @@ class JsonLinesFile:
         remedy = 'Each line must hold one whole object, such as {"age": 31.5, "city": "Rome"}'
         raise FileError(self.path, problem, remedy, number)
 
-    def _column(
-        self, name: str, rows: Mapping[int, dict[str, Any]], types: set[type]
-    ) -> list[str | None]:
-        """Return the values of a key as they are written, and add their types."""
-        texts: list[str | None] = []
-        for number, row in rows.items():
-            value = row.get(name)
-            if isinstance(value, dict | list):
-                what = "an object" if isinstance(value, dict) else "a list"
-                problem = f"column {name!r} holds {what}"
-                remedy = f"Flatten it (pandas.json_normalize), or exclude it: without=[{name!r}]"
-                raise FileError(self.path, problem, remedy, number, ("without", name))
-            if isinstance(value, bool):
-                texts.append(str(value).lower())
-            else:  # half a surrogate pair has no encoding
-                texts.append(value and value.encode("utf-8", "backslashreplace").decode())
-            if value is not None and str(value).strip() not in self.settings.words:
-                types.add(type(value))
-        return texts
+
+def _encodable(text: str) -> str:
+    """Return a text in which half surrogate pairs, which have no encoding, are written out."""
+    return text.encode("utf-8", "backslashreplace").decode()
