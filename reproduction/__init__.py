@@ -4,7 +4,7 @@ Wollstadt, Schmitt and Wibral (2023), "A rigorous information-theoretic definiti
 relevancy in feature selection based on (partial) information decomposition", JMLR 24(131).
 
 Each experiment is a module: functions that make a run from a seed (`PARTS`), and functions that
-compute from all runs the numbers of tables (`TABLES`), figures (`FIGURES`) and claims (`CLAIMS`).
+compute from all runs the numbers of tables (`TABLES`) and of claims (`CLAIMS`).
 ``claims.csv`` holds the claims, one row for each condition: statement, rule, measured quantity,
 remark and, if it cannot fail, why. ``texts.toml`` holds titles, captions and notes. ``python -m
 reproduction`` runs everything.
@@ -14,15 +14,13 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Sequence
-from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reproduction.agreement import UNCHECKED, parse_rule
-from reproduction.experiment import Claim, Comparison, Condition, Experiment, Figure
+from reproduction.agreement import parse_rule
+from reproduction.experiment import Claim, Condition, Experiment, Results
 
 #: The experiments in the order of the paper, and its other statements. Each is a module.
 EXPERIMENTS: dict[str, str] = {
@@ -55,60 +53,24 @@ def read_claims() -> list[dict[str, str]]:
 
 def load_experiment(name: str) -> Experiment:
     """Return an experiment with its texts and claims."""
-    module, texts = import_module(f"reproduction.{name}"), read_texts()[name]
+    module = import_module(f"reproduction.{name}")
     rows: dict[str, list[dict[str, str]]] = {}
     for row in read_claims():
         if row["experiment"] == name:
             rows.setdefault(row["name"], []).append(row)
     claims = []
-    for claim, conditions in rows.items():
-        rules = [parse_rule(row["rule"]) for row in conditions]
-        values = module.CLAIMS[claim] if rules != [UNCHECKED] else lambda _: []
+    for claim, (first, *others) in rows.items():
+        values = _nothing if first["rule"] == "unchecked" else module.CLAIMS[claim]
         functions = values if isinstance(values, tuple) else (values,)
+        conditions = [
+            Condition(parse_rule(row["rule"]), row["measured"], function)
+            for row, function in zip((first, *others), functions, strict=True)
+        ]
         claims.append(
-            Claim(
-                claim,
-                conditions[0]["statement"],
-                conditions[0]["remark"],
-                [
-                    Condition(rule, row["measured"], function)
-                    for rule, row, function in zip(rules, conditions, functions, strict=True)
-                ],
-                conditions[0]["identity"],
-            )
+            Claim(claim, first["statement"], first["remark"], conditions, first["identity"])
         )
-    return Experiment(
-        name,
-        texts["title"],
-        texts["where"],
-        texts["about"],
-        module.PARTS,
-        [Comparison(key, cells, **texts["tables"][key]) for key, cells in module.TABLES.items()],
-        claims,
-        [Figure(key, panels, **texts["figures"][key]) for key, panels in module.FIGURES.items()],
-        texts["notes"],
-    )
+    return Experiment(name, read_texts()[name], module.PARTS, module.TABLES, claims)
 
 
-def find_experiments(wanted: Sequence[str] = ()) -> tuple[list[Experiment], list[str]]:
-    """Return the wanted experiments in the order of the paper, and all that is wanted, once each.
-
-    Parameters
-    ----------
-    wanted : sequence of str
-        Experiments such as "friedman" or parts such as "friedman/selection"; empty for all.
-    """
-    parts = list(dict.fromkeys(wanted)) or list(EXPERIMENTS)
-    for part in parts:
-        name, slash, rest = part.partition("/")
-        _check(name, list(EXPERIMENTS), "experiment")
-        if slash:
-            _check(rest, [known.name for known in load_experiment(name).parts], f"part of {name}")
-    names = {part.partition("/")[0] for part in parts}
-    return [load_experiment(name) for name in EXPERIMENTS if name in names], parts
-
-
-def _check(name: str, known: list[str], what: str) -> None:
-    if name not in known:
-        close = "".join(f" Did you mean {one!r}?" for one in get_close_matches(name, known, 1))
-        raise ValueError(f"Unknown {what} {name!r}.{close} Known are {', '.join(known)}.")
+def _nothing(results: Results) -> list[float]:
+    return []

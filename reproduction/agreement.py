@@ -10,8 +10,8 @@ definition or by counting, is an identity: it is computed, but does not count as
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -38,10 +38,6 @@ class Agreement(StrEnum):
     UNCHECKED = "unchecked"
     IDENTITY = "identity"
     AGREES = "agrees"
-
-
-#: Results of statements that our runs could contradict.
-TESTED = (Agreement.AGREES, Agreement.DIFFERS, Agreement.UNDECIDED, Agreement.NOT_RUN)
 
 
 class Estimate(NamedTuple):
@@ -96,41 +92,23 @@ def compare(ours: Estimate, paper: float) -> Agreement:
     return Agreement.AGREES if within else Agreement.DIFFERS
 
 
-@dataclass(frozen=True)
-class AgreementRule:
+class Rule(NamedTuple):
     """A condition on the mean of the runs.
 
-    Parameters
-    ----------
-    text : str
-    margin : callable
-        By how much an estimate satisfies the condition; negative where it does not.
-    min_runs : int
-        Number of runs from which on a condition that holds agrees.
-    deciding_runs : int
-        Number of runs from which on a condition that does not hold differs; 1 for a number without
-        sampling error.
-    checked : bool
-        Whether the statement is checked at all.
+    `margin` is by how much an estimate satisfies the condition. One that holds agrees from
+    `min_runs` on, one that does not differs from `deciding_runs` on: 1 for exact numbers.
     """
 
     text: str
-    margin: Callable[[Estimate], float]
+    margin: Callable[[Estimate], float] = lambda ours: 0.0
     min_runs: int = 2
     deciding_runs: int = FEW_RUNS
-    checked: bool = True
 
     def judge(self, ours: Estimate, holds: bool | None = None) -> Agreement:
         """Return whether the paper's statement agrees.
 
-        Parameters
-        ----------
-        ours : Estimate
-        holds : bool, optional
-            Whether the condition holds, where the estimate does not decide it.
+        `holds` says whether the condition holds, where the estimate does not decide it.
         """
-        if not self.checked:
-            return Agreement.UNCHECKED
         if ours.runs == 0:
             return Agreement.NOT_RUN
         if holds is None:
@@ -148,118 +126,73 @@ class Decided(NamedTuple):
     holds: bool | None = None
 
 
-def _above(ours: Estimate) -> float:
-    margin = ours.mean - CRITICAL * ours.standard_error
-    return margin if ours.mean > 0.0 else min(margin, -math.ulp(0.0))  # 0 is not above 0
-
-
-def _no_margin(ours: Estimate) -> float:
-    return 0.0
-
-
-#: The mean is significantly positive, not significantly negative, not significantly positive.
-ABOVE = AgreementRule(f"mean more than {CRITICAL} standard errors above 0", _above)
-NOT_BELOW = AgreementRule(
-    f"mean not more than {CRITICAL} standard errors below 0",
-    lambda ours: max(ours.mean, ours.mean + CRITICAL * ours.standard_error),
-    FEW_RUNS,
-)
-NOT_ABOVE = AgreementRule(
-    f"mean not more than {CRITICAL} standard errors above 0",
-    lambda ours: max(-ours.mean, CRITICAL * ours.standard_error - ours.mean),
-    FEW_RUNS,
-)
-
-#: The columns of a table are exchangeable: see `equal_columns`.
-EQUAL = AgreementRule("Cochran's Q finds no difference at the 1 % level", _no_margin)
-
-#: Of a statement that no run decides: it is listed with the reason.
-UNCHECKED = AgreementRule("not checked", _no_margin, checked=False)
-
-
-def at_least(limit: float) -> AgreementRule:
-    """Return the rule that the mean reaches a limit."""
-    return AgreementRule(f"mean at least {limit:g}", lambda ours: ours.mean - limit)
-
-
-def at_most(limit: float) -> AgreementRule:
-    """Return the rule that the mean does not exceed a limit."""
-    return AgreementRule(f"mean at most {limit:g}", lambda ours: limit - ours.mean)
-
-
-def between(low: float, high: float, runs: float = FEW_RUNS) -> AgreementRule:
-    """Return the rule that the mean lies between two limits; so many runs decide."""
-    text = f"mean between {low:g} and {high:g}"
-    if runs != FEW_RUNS:
-        text += f" ({runs:g} runs decide)"
-    return AgreementRule(
-        text, lambda ours: min(ours.mean - low, high - ours.mean), deciding_runs=int(runs)
-    )
-
-
-def about(paper: float, tolerance: float) -> AgreementRule:
-    """Return the rule that the mean is near a value that the paper states roughly."""
-    text = f"within {tolerance:g} + {CRITICAL} · √(1 + n/{PAPER_RUNS}) standard errors of {paper:g}"
-    return AgreementRule(
-        text, lambda ours: tolerance + ours.tolerance - abs(ours.mean - paper), FEW_RUNS
-    )
-
-
-def located_at(place: float, tolerance: float) -> AgreementRule:
-    """Return the rule that an extreme of the mean curve lies at a place of the grid."""
-    text = f"extreme of the mean curve at {place:g} ± {tolerance:g}"
-    return AgreementRule(text, lambda ours: tolerance + 1e-9 - abs(ours.mean - place))
-
-
-def exactly(low: float, high: float) -> AgreementRule:
-    """Return the rule that a number without sampling error lies between limits."""
-    limits = f"at most {high:g}" if low == -math.inf else f"between {low:g} and {high:g}"
-    limits = f"at least {low:g}" if high == math.inf else limits
-    text = f"exactly {low:g}" if low == high else f"exact, {limits}"
-    return AgreementRule(
-        text, lambda ours: min(ours.mean - low, high - ours.mean), min_runs=1, deciding_runs=1
-    )
-
-
-RULES: dict[str, AgreementRule | Callable[..., AgreementRule]] = {
-    "above": ABOVE,
-    "not below": NOT_BELOW,
-    "not above": NOT_ABOVE,
-    "equal": EQUAL,
-    "at least": at_least,
-    "at most": at_most,
-    "between": between,
-    "about": about,
-    "located at": located_at,
-    "exactly": exactly,
-    "unchecked": UNCHECKED,
-}
-
-
-def parse_rule(text: str) -> AgreementRule:
-    """Return the rule of a row of ``claims.csv``, such as "at least 95" or "about 60 10".
+def parse_rule(text: str) -> Rule | None:
+    """Return the rule of a row of ``claims.csv``; None for a statement that no run decides.
 
     Examples
     --------
     >>> parse_rule("at least 95").text
     'mean at least 95'
     """
-    name, numbers = next(
-        (one, text.removeprefix(one).split()) for one in RULES if text.startswith(one)
-    )
-    rule = RULES[name]
-    return rule if isinstance(rule, AgreementRule) else rule(*map(float, numbers))
+    name = re.sub(r"( -?[\d.]+(e-?\d+)?| -?inf)+$", "", text)
+    numbers = [float(number) for number in text.removeprefix(name).split()]
+    match name, numbers:
+        case "unchecked", []:
+            return None
+        case "above", []:
+            # Zero is not above zero.
+            return Rule(
+                f"mean more than {CRITICAL} standard errors above 0",
+                lambda ours: (
+                    ours.mean - CRITICAL * ours.standard_error - (0.0 if ours.mean > 0 else 5e-324)
+                ),
+            )
+        case "not below" | "not above", []:
+            sign, where = (1.0, "below") if name == "not below" else (-1.0, "above")
+            return Rule(
+                f"mean not more than {CRITICAL} standard errors {where} 0",
+                lambda ours: sign * ours.mean + max(0.0, CRITICAL * ours.standard_error),
+                FEW_RUNS,
+            )
+        case "equal", []:  # the columns of a table are exchangeable: see `equal_columns`
+            return Rule("Cochran's Q finds no difference at the 1 % level")
+        case "at least", [limit]:
+            return Rule(f"mean at least {limit:g}", lambda ours: ours.mean - limit)
+        case "at most", [limit]:
+            return Rule(f"mean at most {limit:g}", lambda ours: limit - ours.mean)
+        case "between", [low, high, *runs]:
+            shown = f"mean between {low:g} and {high:g}"
+            shown += "".join(f" ({number:g} runs decide)" for number in runs)
+            deciding = int(runs[0]) if runs else FEW_RUNS
+            return Rule(shown, _within(low, high), deciding_runs=deciding)
+        case "about", [paper, tolerance]:
+            errors = f"{CRITICAL} · √(1 + n/{PAPER_RUNS}) standard errors"
+            return Rule(
+                f"within {tolerance:g} + {errors} of {paper:g}",
+                lambda ours: tolerance + ours.tolerance - abs(ours.mean - paper),
+                FEW_RUNS,
+            )
+        case "located at", [place, tolerance]:
+            return Rule(
+                f"extreme of the mean curve at {place:g} ± {tolerance:g}",
+                lambda ours: tolerance + 1e-9 - abs(ours.mean - place),
+            )
+        case "exactly", [low, high]:
+            limits = f"at most {high:g}" if low == -math.inf else f"between {low:g} and {high:g}"
+            limits = f"at least {low:g}" if high == math.inf else limits
+            shown = f"exactly {low:g}" if low == high else f"exact, {limits}"
+            return Rule(shown, _within(low, high), min_runs=1, deciding_runs=1)
+    raise ValueError(f"There is no rule {text!r}.")
+
+
+def _within(low: float, high: float) -> Callable[[Estimate], float]:
+    return lambda ours: min(ours.mean - low, high - ours.mean)
 
 
 def extreme_place(
     grid: Sequence[float], curves: NDArray[Any], low: float, high: float, lowest: bool = False
 ) -> Decided:
     """Return the place of the largest (lowest) value of the mean curve, within limits.
-
-    Parameters
-    ----------
-    grid : sequence of float, shape (n_places,)
-    curves : array, shape (n_runs, n_places)
 
     Examples
     --------

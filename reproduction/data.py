@@ -26,25 +26,6 @@ EXAMPLE_COVARIANCES: dict[int, tuple[float, float, float]] = {
 }
 
 
-def _problem(
-    X1: NDArray[np.float64],
-    X2: NDArray[np.float64],
-    y: NDArray[np.generic],
-    relevant: tuple[int, ...],
-    description: str,
-) -> SyntheticDataset:
-    return SyntheticDataset(np.column_stack([X1, X2]), y, ("X1", "X2"), relevant, description)
-
-
-def combine(
-    kind: str, alpha: float, X1: NDArray[np.float64], X2: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the target of Experiment II without noise."""
-    if kind == "additive":
-        return np.asarray(alpha * X1 + (1 - alpha) * X2)
-    return np.asarray(X1**alpha * X2 ** (1 - alpha))
-
-
 def statistical_model(
     n_samples: int,
     *,
@@ -53,7 +34,7 @@ def statistical_model(
     sigma: float = 0.1,
     distribution: str = "uniform",
     random_state: int = 0,
-) -> SyntheticDataset:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     r"""Return two independent inputs, added or multiplied (Experiment II).
 
     .. math::
@@ -71,9 +52,8 @@ def statistical_model(
     noise = sigma * rng.standard_normal(n_samples)
     while kind != "additive" and alpha > 1 and (zero := X2 == 0).any():
         X2[zero] = _inputs(distribution, 10.0, int(zero.sum()), rng)
-    relevant = (0,) if alpha == 1 else (1,) if alpha == 0 else (0, 1)
-    name = f"{kind.capitalize()} model of two {distribution} inputs, alpha={alpha:g}"
-    return _problem(X1, X2, combine(kind, alpha, X1, X2) + noise, relevant, name)
+    y = alpha * X1 + (1 - alpha) * X2 if kind == "additive" else X1**alpha * X2 ** (1 - alpha)
+    return np.column_stack([X1, X2]), y + noise
 
 
 def _inputs(
@@ -106,7 +86,8 @@ def noise_model(n_samples: int, *, kind: str, a: float, random_state: int) -> Sy
         y, X1 = y + a * distractor, signal
     else:
         X1 = signal + a * distractor
-    return _problem(X1, distractor, y, relevant, f"Noise model {kind}, strength a={a:g}")
+    X = np.column_stack([X1, distractor])
+    return SyntheticDataset(X, y, ("X1", "X2"), relevant, f"Noise model {kind}, strength a={a:g}")
 
 
 def two_classes(
@@ -115,14 +96,10 @@ def two_classes(
     example: int,
     means: tuple[Pair, Pair] | None = None,
     random_state: int,
-) -> SyntheticDataset:
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return two normal classes of equal size in the plane (Experiment VI).
 
-    Parameters
-    ----------
-    example : {1, 2, 3, 4, 5}
-    means : pair of pairs, optional
-        Class means instead of the printed ones, which are misprinted in examples 3 and 4.
+    Class means may be other than the printed ones, which are misprinted in examples 3 and 4.
     """
     centres = np.array(means or EXAMPLE_MEANS[example])
     s11, s12, s22 = EXAMPLE_COVARIANCES[example]
@@ -132,5 +109,4 @@ def two_classes(
     # Cholesky by hand: the covariance of example 3 is singular, and its columns must be equal.
     X1 = np.sqrt(s11) * first + centres[y, 0]
     X2 = s12 / np.sqrt(s11) * first + np.sqrt(s22 - s12**2 / s11) * second + centres[y, 1]
-    relevant = {3: (0,) if means else ()}.get(example, (0, 1))
-    return _problem(X1, X2, y, relevant, f"Example {example} of two normal classes in the plane")
+    return np.column_stack([X1, X2]), y

@@ -1,16 +1,16 @@
-"""An experiment of the paper: runs, and tables, claims and figures computed from their outcomes."""
+"""An experiment of the paper: runs, and tables and claims computed from their outcomes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.agreement import Agreement, AgreementRule, Decided, estimate
+from reproduction.agreement import Agreement, Decided, Rule, estimate
 
 #: Arguments of a run, such as {"model": 1, "settings": "cmi"}: plain values.
 Arguments = Mapping[str, Any]
@@ -22,7 +22,7 @@ Values = Sequence[float] | NDArray[Any]
 
 
 class NotRunError(Exception):
-    """A table, claim or panel needs runs that do not exist."""
+    """A table or claim needs runs that do not exist."""
 
 
 class RunRecord(NamedTuple):
@@ -70,28 +70,30 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> Any:
         return []
 
 
+def each(**values: Iterable[Any]) -> list[Arguments]:
+    """Return the arguments of all combinations of some values.
+
+    Examples
+    --------
+    >>> each(model=[1, 2], k=[5])
+    [{'model': 1, 'k': 5}, {'model': 2, 'k': 5}]
+    """
+    return [dict(zip(values, one, strict=True)) for one in product(*values.values())]
+
+
+def finest(runs: Sequence[Outcome], grid: str) -> list[Outcome]:
+    """Return the runs on the finest grid: quick and full ones may be in one folder."""
+    most = max(len(run[grid]) for run in runs)
+    return [run for run in runs if len(run[grid]) == most]
+
+
 @dataclass(frozen=True)
 class Part:
     """One kind of run, repeated with different seeds at each point.
 
-    Parameters
-    ----------
-    name : str
-    run : callable
-        ``run(seed, **point)`` returns the outcome; a module-level function of its arguments only.
-    points : sequence of Arguments
-    runs : int
-        Repetitions of each point.
-    quick_points : sequence of Arguments, optional
-        The points of a quick reproduction, if these are not all.
-    quick_runs : int
-        Repetitions in a quick reproduction.
-    seconds : float
-        Rough time of a run on one core: longer runs start first.
-    uses_device : bool
-        Whether the run takes ``device="cpu"`` or ``"cuda"``, and all cores on a CPU.
-    cpu_runs : int, optional
-        Repetitions without a GPU, if that is fewer.
+    ``run(seed, **point)`` returns the outcome. A quick reproduction makes `quick_runs` at the
+    `quick_points`, if these are not all points. `seconds` is the rough time of a run: longer runs
+    start first. A run that takes ``device="cpu"``, with all cores, or "cuda" has `cpu_runs`.
     """
 
     name: str
@@ -101,31 +103,23 @@ class Part:
     quick_points: Sequence[Arguments] | None = None
     quick_runs: int = 3
     seconds: float = 1.0
-    uses_device: bool = False
     cpu_runs: int | None = None
 
 
-#: Values of a claim: one value a run, or several such sequences by label.
-ClaimValues = Values | Decided | Mapping[str, Values | Decided]
-
-#: How the values of each claim of an experiment are computed, one function for each condition.
+#: How the values of each claim are computed: values of each run, several of them by label, or one
+#: of these for each condition.
 Claims = dict[str, Any]
 
 
 class Condition(NamedTuple):
-    """A rule, the quantity it is applied to, and how that is computed from the results.
+    """A rule (None if no run decides), the quantity it is for, and how that is computed."""
 
-    If `values` returns several sequences by label, each must satisfy the rule, and the least
-    favourable one is shown.
-    """
-
-    rule: AgreementRule
+    rule: Rule | None
     measured: str
-    values: Callable[[Results], ClaimValues]
+    values: Any
 
 
-@dataclass(frozen=True)
-class Claim:
+class Claim(NamedTuple):
     """A statement of the paper in our words, and the conditions by which our runs decide it.
 
     `identity` says why no data could contradict it: it is then no evidence.
@@ -141,15 +135,18 @@ class Claim:
         """Return estimate, verdict and quantity of the least favourable condition."""
         found = []
         for rule, measured, function in self.conditions:
-            values = attempt(function, results)
-            by_label = values if isinstance(values, Mapping) else {"": values}
+            by_label = function if isinstance(function, Mapping) else attempt(function, results)
+            by_label = by_label if isinstance(by_label, Mapping) else {"": by_label}
             for label, one in by_label.items():
-                ours, holds = one if isinstance(one, Decided) else (estimate(one), None)
-                margin = rule.margin(ours)
-                order = list(Agreement).index(rule.judge(ours, holds))
+                values = attempt(one, results) if callable(one) else one
+                decided = values if isinstance(values, Decided) else Decided(estimate(values))
+                margin = math.nan if rule is None else rule.margin(decided.ours)
+                verdict = Agreement.UNCHECKED if rule is None else rule.judge(*decided)
                 several = f", the least favourable of {len(by_label)}" if len(by_label) > 1 else ""
                 text = measured + (f" ({label}{several})" if label else "")
-                found.append((order, -math.inf if math.isnan(margin) else margin, text, ours))
+                order = list(Agreement).index(verdict)
+                margin = -math.inf if math.isnan(margin) else margin
+                found.append((order, margin, text, decided.ours))
         order, _, measured, ours = min(found, key=lambda one: one[:2])
         verdict = self.counted(list(Agreement)[order])
         return {"name": self.name, "measured": measured, "ours": ours, "verdict": verdict}
@@ -168,153 +165,11 @@ class Cell(NamedTuple):
     paper: float | None = None
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A table of our numbers, beside the paper's where it has them."""
+class Experiment(NamedTuple):
+    """An experiment of the paper: its texts, its runs, and what is computed from them."""
 
     name: str
-    cells: Callable[[Results], Iterable[Cell]]
-    title: str
-    caption: str
-    digits: int = 1
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Panels that are shown together; `panels` returns what `panel` makes, or [] if not run."""
-
-    name: str
-    panels: Callable[[Results], Iterable[Any]]
-    title: str
-    caption: str
-    n_columns: int = 3
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """An experiment of the paper.
-
-    `about` explains data, estimates and settings. `notes` are pairs of what the paper leaves open
-    or misprints, and of what was done here.
-    """
-
-    name: str
-    title: str
-    where: str
-    about: Sequence[str]
+    text: Mapping[str, Any]
     parts: Sequence[Part]
-    comparisons: Sequence[Comparison]
+    tables: Mapping[str, Callable[[Results], Iterable[Cell]]]
     claims: Sequence[Claim]
-    figures: Sequence[Figure]
-    notes: Sequence[Sequence[str]]
-
-
-# ------------------------------------------------------------------------------ values of figures
-
-
-def panel(title: str, kind: str, series: Sequence[Outcome], **options: Any) -> Outcome:
-    """Return the numbers of one set of axes.
-
-    Parameters
-    ----------
-    title : str
-    kind : {"bars", "stacked", "lines", "points", "lattice"}
-    series : sequence of dict
-        See `line` and `means`.
-    **options
-        x_label, y_label, marks (vertical lines), top (least upper limit of y), nodes, edges.
-    """
-    defaults: Outcome = {
-        "x_label": "",
-        "y_label": "",
-        "nodes": [],
-        "edges": [],
-        "marks": [],
-        "top": None,
-    }
-    return {"title": title, "kind": kind, "series": list(series), **defaults, **options}
-
-
-def line(label: str, role: str, x: Iterable[Any], y: Values, **options: Any) -> Outcome:
-    """Return a series of a panel; its role decides the colour (see `reproduction.plots.LOOKS`)."""
-    numbers = [float(value) for value in y]
-    series = {"label": label, "role": role, "x": list(x), "y": numbers}
-    return {**series, "error": None, "threshold": None, **options}
-
-
-def means(
-    label: str,
-    role: str,
-    x: Iterable[Any],
-    values: Iterable[Values],
-    critical_values: Iterable[Values] | None = None,
-) -> Outcome:
-    """Return a series of means over runs, with standard errors and mean critical values.
-
-    Examples
-    --------
-    >>> means("MI", "mi", ["X1", "X2"], [[1.0, 3.0], [0.0, 0.0]])["error"]
-    [1.0, 0.0]
-    """
-    found = [estimate(runs) for runs in values]
-    several = all(one.runs > 1 for one in found)
-    error = [one.standard_error for one in found] if several else None
-    limits = critical_values
-    threshold = None if limits is None else [estimate(runs).mean for runs in limits]
-    return line(label, role, x, [one.mean for one in found], error=error, threshold=threshold)
-
-
-def mean_panel(
-    title: str,
-    kind: str,
-    runs: Sequence[Any],
-    x: Iterable[Any],
-    series: Mapping[str, tuple[str, str]],
-    get: Callable[[Any, str, Any], float],
-    limit: Callable[[Any, str, Any], float] | None = None,
-    **options: Any,
-) -> Outcome:
-    """Return a panel of means over runs.
-
-    Parameters
-    ----------
-    x : iterable
-        Categories of bars, or numbers.
-    series : mapping of key to (label, role)
-    get : callable
-        ``get(run, key, x)`` returns a value of one run.
-    limit : callable, optional
-        Returns the critical value of the same term.
-    """
-    x = list(x)
-    shown = []
-    for key, (label, role) in series.items():
-        values = [[get(run, key, one) for run in runs] for one in x]
-        limits = [[limit(run, key, one) for run in runs] for one in x] if limit else None
-        shown.append(means(label, role, x, values, limits))
-    return panel(title, kind, shown, **options)
-
-
-# ------------------------------------------------------------------------------ values of claims
-
-
-def percent(holds: Iterable[Any]) -> NDArray[np.float64]:
-    """Return 100 where something holds and 0 elsewhere: the mean is a percentage."""
-    return np.array([100.0 if value else 0.0 for value in holds])
-
-
-def share(names: Sequence[str], group: Sequence[str]) -> float:
-    """Return the percentage of a group that is among the names.
-
-    Examples
-    --------
-    >>> share(["Z1", "W2", "W3"], ["W1", "W2", "W3", "W4"])
-    50.0
-    """
-    return 100.0 * len(set(names) & set(group)) / len(group)
-
-
-def difference(first: Values, second: Values) -> NDArray[np.float64]:
-    """Return differences run by run, of the runs that both have."""
-    runs = min(len(first), len(second))
-    return np.asarray(first, dtype=float)[:runs] - np.asarray(second, dtype=float)[:runs]

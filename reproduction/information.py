@@ -36,6 +36,12 @@ BINNINGS: tuple[Binning, ...] = ("count", "width")
 
 ATOMS = ("unique1", "unique2", "shared", "synergy")
 
+
+def atom_labels(first: str, second: str) -> dict[str, str]:
+    """Return labels of atoms, from those of both unique ones."""
+    return dict(zip(ATOMS, (first, second, "shared", "synergy"), strict=True))
+
+
 #: The paper states neither k nor the version of its toolbox, IDTxl; k=4 is that toolbox's default.
 PAPER: dict[str, Any] = {
     "criterion": "cmi",
@@ -63,7 +69,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "cmi-unpruned": {**PAPER, "backward": None},
     "mi-unpruned": {**PAPER, "criterion": "mi", "backward": None},
     "defaults": EARLIER,
-    "lookahead": {**EARLIER, "lookahead": 3},
     "copula": {**EARLIER, "estimator": "copula"},
 }
 
@@ -89,10 +94,7 @@ def select(data: SyntheticDataset, seed: int, settings: dict[str, Any]) -> Outco
             "phase": step.phase,
             "conditioning_set": [named(text) for text in step.conditioning_set],
             "candidates": [named(text) for text in step.candidates],
-            "bits": list(step.values),
             "chosen": named(step.chosen),
-            "critical_value": step.critical_value,
-            "p_value": step.p_value,
             "p_values": list(step.p_values),
             "accepted": step.accepted,
         }
@@ -154,22 +156,10 @@ def term(
     n_permutations: int = N_PERMUTATIONS,
     seed: int = 0,
 ) -> Outcome:
-    """Estimate I(x; y | given) and its critical value at level 0.05.
+    """Return the "bits" of I(x; y | given) and its "critical_value" at level 0.05.
 
-    Parameters
-    ----------
-    x, y, given : arrays, each (n_samples,) or (n_samples, n_columns)
-        Several columns are one joint variable.
-    estimator : str
-    binning : {"count", "width"}, optional
-        Use the plug-in estimate on five bins a column instead.
-    n_permutations : int
-        Permutations of x; with 0 there is no critical value.
-    seed : int
-
-    Returns
-    -------
-    dict with "bits" and "critical_value", in bits
+    Several columns are one joint variable. With `binning` it is the plug-in estimate on five bins
+    a column. Without permutations of x there is no critical value.
     """
     x_block, y_block = _block(x, "x", binning), _block(y, "y", binning, target=True)
     given_block = Block(()) if given is None else _block(given, "given", binning)
@@ -182,6 +172,26 @@ def term(
     if not n_permutations:
         return {"bits": float(bits[0])}
     return {"bits": float(bits[0]), "critical_value": critical_value(bits[1:], ALPHA)}
+
+
+#: Labels of the terms of two inputs.
+TERMS = {
+    "mi1": "I(X1;Y)",
+    "mi2": "I(X2;Y)",
+    "cmi1": "I(X1;Y|X2)",
+    "cmi2": "I(X2;Y|X1)",
+    "joint": "I(X1,X2;Y)",
+}
+
+
+def pair_terms(
+    X: NDArray[Any], y: NDArray[Any], names: Sequence[str], **options: Any
+) -> dict[str, Outcome]:
+    """Estimate some of the terms of two inputs; the joint one comes last."""
+    X1, X2 = X.T
+    pairs = {"mi1": (X1, None), "mi2": (X2, None), "cmi1": (X1, X2), "cmi2": (X2, X1)}
+    arguments = {**pairs, "joint": (X, None)}
+    return {name: term(arguments[name][0], y, arguments[name][1], **options) for name in names}
 
 
 def _block(

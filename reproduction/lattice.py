@@ -5,22 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pidselect import decompose_distribution
 from pidselect.decomposition.lattice import Lattice, lattice
-from reproduction.experiment import (
-    Cell,
-    Claims,
-    Outcome,
-    Part,
-    Results,
-    attempt,
-    panel,
-)
+from reproduction.experiment import Cell, Claims, Outcome, Part, Results, attempt
+from reproduction.redundancy import information_between
 
 #: Numbers of atoms that Section 5.2 gives, by the number of features.
 SIZES = {2: 4, 3: 18, 4: 166, 5: 7579}
@@ -43,8 +35,6 @@ TERMS: dict[str, tuple[int, int]] = {
 }
 SINGLE = ("I(Y;F1)", "I(Y;F2)", "I(Y;F3)")
 CHAIN = ("I(Y;F3)", "I(Y;F2|F3)", "I(Y;F1|F2,F3)")
-
-# ------------------------------------------------------------------------------------------- runs
 
 
 def run_cover(seed: int) -> Outcome:
@@ -91,30 +81,23 @@ def _largest_error(pmf: NDArray[np.float64], measure: str) -> float:
     known = lattice(pmf.ndim - 1)
     found = decompose_distribution(pmf, measure=measure).atoms
     atoms = np.array([found[label] for label in known.labels])
-    target = 1 << (pmf.ndim - 1)
 
-    def information(added: int, given: int) -> float:
-        with_target = _entropy(pmf, target | given) - _entropy(pmf, target | added | given)
-        return with_target + _entropy(pmf, added | given) - _entropy(pmf, given)
+    def axes(mask: int) -> list[int]:
+        return [axis for axis in range(pmf.ndim - 1) if mask >> axis & 1]
 
-    terms = TERMS.values()
-    return max(abs(float(_cover(known, *term) @ atoms) - information(*term)) for term in terms)
-
-
-def _entropy(pmf: NDArray[np.float64], mask: int) -> float:
-    others = tuple(axis for axis in range(pmf.ndim) if not mask >> axis & 1)
-    marginal = pmf.sum(axis=others).ravel()
-    marginal = marginal[marginal > 0]
-    return float(-np.sum(marginal * np.log2(marginal)))
+    return max(
+        abs(
+            float(_cover(known, added, given) @ atoms)
+            - information_between(pmf, axes(added), [pmf.ndim - 1], axes(given))
+        )
+        for added, given in TERMS.values()
+    )
 
 
 def _levels(known: Lattice) -> list[int]:
     """Return the level of each antichain: one for each set that its up-set has lost."""
     sizes = known.upsets.sum(axis=1)
     return [int(size) for size in sizes.max() - sizes]
-
-
-# ----------------------------------------------------------------------------------------- claims
 
 
 def _covered(results: Results, terms: Sequence[str]) -> NDArray[np.int64]:
@@ -145,8 +128,6 @@ CLAIMS: Claims = {
     ],
 }
 
-# -------------------------------------------------------------------------------- table and figure
-
 
 def _table(results: Results) -> Iterable[Cell]:
     columns = {
@@ -163,54 +144,8 @@ def _table(results: Results) -> Iterable[Cell]:
             yield Cell(f"{n_sources} features", column, values, paper)
 
 
-def _panels(results: Results) -> Iterable[Any]:
-    first, second, third = (attempt(_covered, results, [name]) for name in CHAIN)
-    if not len(first):
-        return
-    by_mi, by_cmi = _covered(results, SINGLE), _covered(results, CHAIN)
-    joint, reached = _covered(results, ["I(Y;F2,F3)"]), np.minimum(by_mi, 1)
-    chain = {"third": first, "cmi": second, "shared": third}
-    yield _panel("The lattice", np.ones_like(first), {})
-    yield _panel("I(Y;F3) and I(Y;F2|F3)", first + second, {"third": first, "cmi": second})
-    yield _panel("I(Y;F2,F3) and I(Y;F1|F2,F3)", by_cmi, {"first": joint, "shared": third})
-    yield _panel("Covered by MI terms", by_mi, {"mi": by_mi})
-    yield _panel("Within reach of MI", reached, {"mi": reached})
-    yield _panel("Covered by CMI terms", by_cmi, chain)
-
-
-def _panel(title: str, counts: NDArray[Any], roles: dict[str, NDArray[Any]]) -> Outcome:
-    """Return a panel in which each atom has the last of the roles that cover it."""
-    known = lattice(3)
-    levels = _levels(known)
-
-    def order(place: int) -> tuple[bool, str, str]:
-        singles = [mask for mask in known.antichains[place] if mask.bit_count() == 1]
-        return not singles, str(singles), known.labels[place]
-
-    nodes = []
-    for place, (label, level) in enumerate(zip(known.labels, levels, strict=True)):
-        row = sorted((i for i, other in enumerate(levels) if other == level), key=order)
-        x = row.index(place) - (len(row) - 1) / 2
-        role = [role for role, cover in roles.items() if cover[place]][-1:] or ["plain"]
-        count = int(counts[place])
-        nodes.append(
-            {"label": label, "x": x, "level": float(level), "count": count, "role": role[0]}
-        )
-    edges = [
-        (low, high)
-        for high, above in enumerate(known.upsets)
-        for low, below in enumerate(known.upsets)
-        if levels[high] - levels[low] == 1 and bool(np.all(below >= above))
-    ]
-    return panel(title, "lattice", [], nodes=nodes, edges=edges)
-
-
 PARTS = (Part("cover", run_cover, runs=1, quick_runs=1, seconds=0.1),)
 
 TABLES = {
     "cover": _table,
-}
-
-FIGURES = {
-    "lattice": _panels,
 }

@@ -2,88 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reproduction.agreement import (
-    Decided,
-    extreme_place,
-)
+from reproduction.agreement import Decided, extreme_place
 from reproduction.data import statistical_model
 from reproduction.experiment import (
-    Cell,
     Claims,
     NotRunError,
     Outcome,
     Part,
     Results,
     attempt,
-    difference,
-    mean_panel,
-    percent,
+    each,
+    finest,
 )
-from reproduction.information import ATOMS, BINNINGS, N_PERMUTATIONS, N_SAMPLES, selected, term
+from reproduction.information import (
+    ATOMS,
+    BINNINGS,
+    N_SAMPLES,
+    TERMS,
+    atom_labels,
+    pair_terms,
+)
 from reproduction.information import atoms as decompose_pair
+from reproduction.quantities import Quantity, grid, quantity
 
 KINDS = ("additive", "multiplicative")
+ATOM_LABELS = atom_labels("unique to X1", "unique to X2")
 DISTRIBUTIONS = ("uniform", "binomial", "poisson", "exponential")
 SIGMAS = (0.1, 1.0, 10.0)
 
-#: Integer inputs, whose terms are also estimated for mixed data.
+#: Integer inputs, whose terms are estimated for mixed data.
 DISCRETE = ("binomial", "poisson")
 
-#: The distribution and noise that the paper shows, the only ones with critical values here.
+#: The distribution and noise that the paper shows.
 SHOWN = ("uniform", 0.1)
 
-TERMS = {
-    "mi1": ("I(X1;Y)", "mi"),
-    "mi2": ("I(X2;Y)", "mi2"),
-    "cmi1": ("I(X1;Y|X2)", "cmi"),
-    "cmi2": ("I(X2;Y|X1)", "cmi2"),
-    "joint": ("I(X1,X2;Y)", "joint"),
-}
-ATOM_LABELS = {
-    "unique1": ("unique to X1", "unique1"),
-    "unique2": ("unique to X2", "unique2"),
-    "shared": ("shared", "shared"),
-    "synergy": ("synergy", "synergy"),
-}
-
-SETTINGS = {"paper": "as the paper", "defaults": "our defaults"}
-SELECTED_AT = (0.0, 0.25, 0.5, 1.0, 1.5)
-
-# ------------------------------------------------------------------------------------------- runs
+#: Terms that noise lowers, as it does all atoms.
+LOWERED = ("mi1", "mi2", "cmi1", "cmi2")
 
 
-def run_curve(seed: int, kind: str, step: float) -> Outcome:
-    """Compute terms and atoms over alpha for uniform inputs and noise 0.1, with critical values."""
-    return _sweep(seed, kind, *SHOWN, step, N_PERMUTATIONS)
-
-
-def run_others(seed: int, kind: str, distribution: str, sigma: float, step: float) -> Outcome:
-    """Compute terms and atoms over alpha for other inputs and noise."""
-    return _sweep(seed, kind, distribution, sigma, step, 0)
-
-
-def run_selection(seed: int, kind: str, alpha: float, settings: str) -> Outcome:
-    """Select from the two inputs."""
-    data = statistical_model(N_SAMPLES, kind=kind, alpha=alpha, random_state=seed)
-    return {**selected(data, seed, settings), "relevant": list(data.relevant_names)}
-
-
-def _sweep(
-    seed: int, kind: str, distribution: str, sigma: float, step: float, n_permutations: int
-) -> Outcome:
+def _sweep(seed: int, kind: str, distribution: str, sigma: float, step: float) -> Outcome:
     """Return "alpha" and, by estimator, the curve of each term and atom."""
-    grid = [round(step * place, 10) for place in range(round(2 / step) + 1)]
+    alphas = [round(step * place, 10) for place in range(round(2 / step) + 1)]
     found: dict[str, list[dict[str, float]]] = {}
-    estimators = ("ksg", "mixed") if distribution in DISCRETE else ("ksg",)
-    for alpha in grid:
+    estimator = "mixed" if distribution in DISCRETE else "ksg"
+    for alpha in alphas:
         X, y = statistical_model(
             N_SAMPLES,
             kind=kind,
@@ -91,55 +60,23 @@ def _sweep(
             sigma=sigma,
             distribution=distribution,
             random_state=seed,
-        ).Xy
+        )
         for binning in BINNINGS:
             row = decompose_pair([X[:, 0], X[:, 1]], y, binning=binning)
-            found.setdefault(binning, []).append(row | _sums(row))
-        for estimator in estimators:
-            terms = _terms(X, y, n_permutations, estimator=estimator, seed=seed)
-            found.setdefault(estimator, []).append({key: at["bits"] for key, at in terms.items()})
-            if n_permutations:
-                limits = {key: at["critical_value"] for key, at in terms.items() if key != "joint"}
-                found.setdefault("critical_values", []).append(limits)
+            found.setdefault(binning, []).append(row | {"joint": sum(row.values())})
+        terms = pair_terms(X, y, [*TERMS], estimator=estimator, n_permutations=0)
+        found.setdefault(estimator, []).append({key: at["bits"] for key, at in terms.items()})
     curves = {
         name: {key: [row[key] for row in rows] for key in rows[0]} for name, rows in found.items()
     }
-    return {"alpha": grid, **curves}
-
-
-def _sums(found: dict[str, float]) -> dict[str, float]:
-    return {
-        "mi1": found["unique1"] + found["shared"],
-        "mi2": found["unique2"] + found["shared"],
-        "cmi1": found["unique1"] + found["synergy"],
-        "cmi2": found["unique2"] + found["synergy"],
-        "joint": sum(found.values()),
-    }
-
-
-def _terms(X: NDArray[Any], y: NDArray[Any], n_permutations: int, **options: Any) -> Outcome:
-    X1, X2 = X.T
-    pairs = {"mi1": (X1, None), "mi2": (X2, None), "cmi1": (X1, X2), "cmi2": (X2, X1)}
-    found = {
-        name: term(x, y, given, n_permutations=n_permutations, **options)
-        for name, (x, given) in pairs.items()
-    }
-    return found | {"joint": term(X, y, n_permutations=0, **options)}
-
-
-# ----------------------------------------------------------------------------------------- claims
-
-
-def _finest(runs: list[Outcome]) -> list[Outcome]:
-    """Return the runs on the finest grid: quick and full ones may be in one log."""
-    most = max(len(run["alpha"]) for run in runs)
-    return [run for run in runs if len(run["alpha"]) == most]
+    return {"alpha": alphas, **curves}
 
 
 def _curves(results: Results, kind: str, distribution: str, sigma: float) -> list[Outcome]:
     if (distribution, sigma) == SHOWN:
-        return _finest(results.of("curve", kind=kind))
-    return _finest(results.of("others", kind=kind, distribution=distribution, sigma=sigma))
+        return finest(results.of("curve", kind=kind), "alpha")
+    runs = results.of("others", kind=kind, distribution=distribution, sigma=sigma)
+    return finest(runs, "alpha")
 
 
 def _at(runs: list[Outcome], name: str, alpha: float, by: str = "count") -> NDArray[np.float64]:
@@ -147,36 +84,46 @@ def _at(runs: list[Outcome], name: str, alpha: float, by: str = "count") -> NDAr
     return np.array([run[by][name][run["alpha"].index(alpha)] for run in runs])
 
 
-def _rise(
-    results: Results, kind: str, names: Iterable[str], low: float, high: float, by: str = "count"
-) -> Any:
-    """Return the smallest increase of some terms or atoms from one alpha to another."""
-    runs = _curves(results, kind, *SHOWN)
-    rises = [_at(runs, name, high, by) - _at(runs, name, low, by) for name in names]
-    return np.min(rises, axis=0)
+@quantity
+def _shown(results: Results, kind: str, alpha: float, by: str, name: str) -> NDArray[np.float64]:
+    """Return a term or atom at one alpha for the inputs and noise that the paper shows."""
+    return _at(_curves(results, kind, *SHOWN), name, alpha, by)
 
 
+@quantity
+def _least_rise(results: Results, kind: str, names: Sequence[str], low: float, high: float) -> Any:
+    """Return the smallest increase of some atoms from one alpha to another."""
+    rises = [_shown(kind, high, "count", name) - _shown(kind, low, "count", name) for name in names]
+    return np.min([rise(results) for rise in rises], axis=0)
+
+
+@quantity
 def _place(
-    kind: str, atom: str, low: float, high: float, lowest: bool, results: Results
+    results: Results, kind: str, atom: str, low: float, high: float, lowest: bool
 ) -> Decided:
     runs = _curves(results, kind, *SHOWN)
     curves = np.array([run["count"][atom] for run in runs])
     return extreme_place(runs[0]["alpha"], curves, low, high, lowest)
 
 
+@quantity
 def _lowered(results: Results, kind: str) -> list[float]:
     """Return the percentage of terms and atoms that more noise lowers, averaged over alpha."""
     held = []
     for distribution in DISTRIBUTIONS:
         sweeps = [attempt(_curves, results, kind, distribution, sigma) for sigma in SIGMAS]
         by = "mixed" if distribution in DISCRETE else "ksg"
-        asked = [(by, name) for name in TERMS if name != "joint"]
-        asked += [("count", name) for name in ATOMS]
+        asked = [*((by, name) for name in LOWERED), *(("count", name) for name in ATOMS)]
         for quiet, loud in pairwise(sweeps):
             for estimator, name in asked:
                 pairs = zip(quiet, loud, strict=False)
                 found = [_mean_falls(one, other, estimator, name) for one, other in pairs]
                 held += [found] if found else []
+    return _mean_of_all(held)
+
+
+def _mean_of_all(held: Sequence[Any]) -> list[float]:
+    """Return the percentage of what holds in each run."""
     if not held:
         raise NotRunError
     return [100.0 * float(np.mean(one)) for one in zip(*held, strict=False)]
@@ -191,40 +138,33 @@ def _mean_falls(quiet: Outcome, loud: Outcome, by: str, name: str) -> bool:
     return bool(low < high)
 
 
-def _same_shape(results: Results, kind: str, sigmas: Iterable[float]) -> list[float]:
+@quantity
+def _same_shape(results: Results, kind: str, sigmas: Sequence[float]) -> list[float]:
     """Return the percentage of other inputs and noise whose synergy is largest at alpha 0.5."""
     held = []
-    for distribution, sigma in ((one, sigma) for sigma in sigmas for one in DISTRIBUTIONS):
+    for distribution, sigma in product(DISTRIBUTIONS, sigmas):
         runs = attempt(_curves, results, kind, distribution, sigma)
         if len(runs) and (distribution, sigma) != SHOWN:
             start, middle, end = (_at(runs, "synergy", alpha) for alpha in (0.0, 0.5, 1.0))
-            held.append(percent(middle > np.maximum(start, end)))
-    if not held:
-        raise NotRunError
-    return [float(np.mean(values)) for values in zip(*held, strict=False)]
+            held.append(middle > np.maximum(start, end))
+    return _mean_of_all(held)
 
 
-def _more_by_adding(
-    results: Results, by: str, alphas: Iterable[float] | None = None
-) -> NDArray[np.float64]:
-    """Return additive less multiplicative synergy, mean over alphas or all between 0 and 1."""
-    synergies = []
-    for kind in KINDS:
-        runs = _curves(results, kind, *SHOWN)
-        inside = alphas or [alpha for alpha in runs[0]["alpha"] if 0 < alpha < 1]
-        synergies.append(np.mean([_at(runs, "synergy", alpha, by) for alpha in inside], axis=0))
-    return difference(*synergies)
+@quantity
+def _synergy(results: Results, kind: str, by: str) -> NDArray[np.float64]:
+    """Return the mean synergy over all alpha between 0 and 1."""
+    runs = _curves(results, kind, *SHOWN)
+    inside = [alpha for alpha in runs[0]["alpha"] if 0 < alpha < 1]
+    return np.mean([_at(runs, "synergy", alpha, by) for alpha in inside], axis=0)
 
 
+@quantity
 def _model_difference(results: Results) -> NDArray[np.float64]:
-    added, multiplied = (_curves(results, kind, *SHOWN) for kind in KINDS)
-    return np.max(
-        [
-            np.abs(difference(_at(added, atom, 1.0), _at(multiplied, atom, 1.0)))
-            for atom in ("synergy", "shared")
-        ],
-        axis=0,
-    )
+    found = []
+    for atom in ("synergy", "shared"):
+        first, second = (_shown(kind, 1.0, "count", atom) for kind in KINDS)
+        found.append((first - second)(results))
+    return np.max(np.abs(found), axis=0)
 
 
 #: Name, atom, range of alpha, and whether the lowest value is located, of claims on places.
@@ -240,168 +180,83 @@ PLACES: tuple[tuple[Any, ...], ...] = (
 
 def _claims(kind: str) -> Claims:
     return {
-        **{f"{name} ({kind})": partial(_place, kind, *place) for name, *place in PLACES},
-        f"synergy and redundancy arise ({kind})": lambda r: _rise(
-            r, kind, ("synergy", "shared"), 0.0, 0.5
+        **{f"{name} ({kind})": _place(kind, *place) for name, *place in PLACES},
+        f"synergy and redundancy arise ({kind})": _least_rise(
+            kind, ("synergy", "shared"), 0.0, 0.5
         ),
-        f"noise lowers all terms ({kind})": lambda r: _lowered(r, kind),
-        f"same shape for other inputs and noise ({kind})": lambda r: _same_shape(r, kind, SIGMAS),
-        f"same shape for other inputs ({kind})": lambda r: _same_shape(r, kind, SIGMAS[:1]),
+        f"noise lowers all terms ({kind})": _lowered(kind),
+        f"same shape for other inputs and noise ({kind})": _same_shape(kind, SIGMAS),
+        f"same shape for other inputs ({kind})": _same_shape(kind, SIGMAS[:1]),
     }
 
 
 def _claims_by(by: str, suffix: str) -> Claims:
     """Return the claims that the type of bins decides."""
-    end = f", {suffix})" if suffix else ")"
+    end, how = (f", {suffix})", f" ({suffix})") if suffix else (")", "")
+    first, second = KINDS
+
+    def more(kind: str, low: float, high: float) -> Quantity:
+        return _shown(kind, high, by, "joint") - _shown(kind, low, by, "joint")
+
     return {
-        f"contributions grow beyond alpha 1 (additive{end}": lambda r: _rise(
-            r, "additive", ["joint"], 1.0, 2.0, by
+        f"contributions grow beyond alpha 1 (additive{end}": more(first, 1.0, 2.0),
+        f"contributions shrink beyond alpha 1 (multiplicative{end}": more(second, 2.0, 1.0),
+        f"additive synergy above multiplicative{how}": (
+            _shown(first, 0.5, by, "synergy") - _shown(second, 0.5, by, "synergy")
         ),
-        f"contributions shrink beyond alpha 1 (multiplicative{end}": lambda r: (
-            -_rise(r, "multiplicative", ["joint"], 1.0, 2.0, by)
-        ),
-        f"additive synergy above multiplicative{suffix and f' ({suffix})'}": lambda r: (
-            _more_by_adding(r, by, [0.5])
-        ),
-        f"additive synergy above multiplicative, over the grid{suffix and f' ({suffix})'}": (
-            lambda r: _more_by_adding(r, by)
+        f"additive synergy above multiplicative, over the grid{how}": (
+            _synergy(first, by) - _synergy(second, by)
         ),
     }
 
 
 CLAIMS: Claims = {
-    **{name: values for kind in KINDS for name, values in _claims(kind).items()},
-    "each contribution grows beyond alpha 1 (additive)": lambda r: _rise(
-        r, "additive", ATOMS, 1.0, 2.0
-    ),
+    **_claims("additive"),
+    **_claims("multiplicative"),
+    "each contribution grows beyond alpha 1 (additive)": _least_rise("additive", ATOMS, 1.0, 2.0),
     **_claims_by("count", ""),
     **_claims_by("width", "equal width"),
-    "similar synergy and redundancy at alpha 1 in both models": _model_difference,
+    "similar synergy and redundancy at alpha 1 in both models": _model_difference(),
 }
 
-# ------------------------------------------------------------------------------- table and figures
 
-
-def _exact(results: Results, **point: Any) -> NDArray[np.float64]:
-    runs = results.of("selection", **point)
-    return percent(set(run["selected"]) == set(run["relevant"]) for run in runs)
-
-
-def _selections(results: Results) -> Iterable[Cell]:
-    for kind in KINDS:
-        for alpha in SELECTED_AT:
-            for settings, label in SETTINGS.items():
-                point = {"kind": kind, "alpha": alpha, "settings": settings}
-                values = attempt(lambda at: _exact(results, **at), point)
-                yield Cell(f"{kind}, alpha {alpha:g}", label, values)
-
-
-def _over_alpha(
-    title: str, runs: list[Outcome], by: str, series: dict[str, tuple[str, str]], label: str
-) -> Outcome:
-    grid = runs[0]["alpha"]
-    limits = by == "ksg" and "critical_values" in runs[0]
-
-    def limit(run: Outcome, key: str, alpha: float) -> float:
-        return float(run["critical_values"].get(key, run[by][key])[grid.index(alpha)])
-
-    found = mean_panel(
-        title,
-        "lines",
-        runs,
-        grid,
-        series,
-        lambda run, key, alpha: run[by][key][grid.index(alpha)],
-        limit if limits else None,
-        x_label="alpha",
-        y_label=label,
-        marks=[0.5, 1.0],
-    )
-    for one in found["series"]:  # the joint information has no critical value
-        one["threshold"] = None if one["role"] == "joint" else one["threshold"]
-    return found
-
-
-def _model_panels(kind: str) -> Any:
-    def panels(results: Results) -> Iterable[Any]:
-        runs = attempt(_curves, results, kind, *SHOWN)
-        if runs:
-            rows: list[tuple[str, str, Any]] = [
-                (f"Atoms, bins of equal {by}s", by, ATOM_LABELS) for by in BINNINGS
-            ]
-            rows.append(("Terms, nearest neighbours", "ksg", TERMS))
-            rows += [(f"Terms, plug-in of equal {by}s", by, TERMS) for by in BINNINGS]
-            for title, by, labels in rows:
-                yield _over_alpha(title, runs, by, labels, "information (bit)")
-
-    return panels
-
-
-def _synergy_panels(results: Results) -> Iterable[Any]:
-    roles = dict(zip(KINDS, ("first", "second"), strict=True))
-    for distribution in DISTRIBUTIONS:
-        for sigma in SIGMAS:
-            shown = None
-            for kind, role in roles.items():
-                runs = attempt(_curves, results, kind, distribution, sigma)
-                if runs:
-                    title = f"{distribution.capitalize()}, noise {sigma:g}"
-                    labels = {"synergy": (kind, role)}
-                    one = _over_alpha(title, runs, "count", labels, "synergy (bit)")
-                    shown = shown or {**one, "series": []}
-                    shown["series"] += one["series"]
-            yield shown
-
-
-OTHERS: list[dict[str, Any]] = [
-    {"kind": kind, "distribution": distribution, "sigma": sigma, "step": 0.25}
-    for kind in KINDS
-    for distribution in DISTRIBUTIONS
-    for sigma in SIGMAS
-    if (distribution, sigma) != SHOWN
-]
-SELECTIONS = [
-    {"kind": kind, "alpha": alpha, "settings": settings}
-    for kind in KINDS
-    for alpha in SELECTED_AT
-    for settings in SETTINGS
+OTHERS = [
+    point
+    for point in each(kind=KINDS, distribution=DISTRIBUTIONS, sigma=SIGMAS, step=[0.25])
+    if (point["distribution"], point["sigma"]) != SHOWN
 ]
 
 PARTS = (
     Part(
         "curve",
-        run_curve,
-        [{"kind": kind, "step": 0.1} for kind in KINDS],
-        100,
-        [{"kind": kind, "step": 0.25} for kind in KINDS],
-        2,
+        lambda seed, kind, step: _sweep(seed, kind, *SHOWN, step),
+        each(kind=KINDS, step=[0.1]),
+        quick_points=each(kind=KINDS, step=[0.25]),
+        quick_runs=2,
         seconds=2.5,
     ),
     Part(
         "others",
-        run_others,
+        _sweep,
         OTHERS,
         20,
         [{**OTHERS[place], "step": 0.5} for place in (8, 9, 19, 20)],
         2,
         seconds=0.9,
     ),
-    Part(
-        "selection",
-        run_selection,
-        SELECTIONS,
-        20,
-        [point for point in SELECTIONS if point["alpha"] == 0.5],
-        1,
-        seconds=0.2,
-    ),
 )
 
 TABLES = {
-    "selections": _selections,
-}
-
-FIGURES = {
-    **{f"models-{kind}": _model_panels(kind) for kind in KINDS},
-    "models-synergy": _synergy_panels,
+    "information": grid(
+        lambda row, column: _shown(*row, *column),
+        {
+            (kind, alpha): f"{kind}, alpha {alpha:g}"
+            for kind in KINDS
+            for alpha in (0.0, 0.5, 1.0, 1.5, 2.0)
+        },
+        {
+            **{("ksg", name): label for name, label in TERMS.items()},
+            **{("count", atom): label for atom, label in ATOM_LABELS.items()},
+        },
+    ),
 }

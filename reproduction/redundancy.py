@@ -12,30 +12,19 @@ from numpy.typing import NDArray
 from pidselect import decompose_distribution
 from pidselect.datasets import SyntheticDataset, gate, sample
 from pidselect.decomposition import MEASURES
-from reproduction.experiment import (
-    Cell,
-    Claims,
-    Outcome,
-    Part,
-    Results,
-    attempt,
-    line,
-    means,
-    panel,
-    percent,
-)
+from reproduction.experiment import Claims, Outcome, Part, Results
 from reproduction.information import (
     ALPHA,
     ATOMS,
     N_PERMUTATIONS,
     N_SAMPLES,
+    atom_labels,
     atoms,
     is_significant,
     select,
     term,
 )
-
-# ------------------------------------------------------------------------------------------ cases
+from reproduction.quantities import grid, percent, quantity
 
 
 def _flip(is_flipped: bool, error: float) -> float:
@@ -87,12 +76,12 @@ CASES: dict[str, Callable[[], NDArray[np.float64]]] = {
 #: Cases in which the target repeats the features: no mechanism adds redundancy.
 OF_THE_SOURCE = ("same bit", "copy", "copy, 60 % alike", "copy, 90 % alike", "counterexample")
 
-SAMPLED = ("AND", "same bit", "copy, 90 % alike", "counterexample", "counterexample, 10 % flipped")
+SAMPLED = ("AND", "counterexample, 10 % flipped")
 
 #: Criteria that select in the counterexample; the last two subtract I(F1;F2).
 CRITERIA = ("cmi", "mi", "jmi", "mifs", "mrmr")
 
-ATOM_LABELS = dict(zip(ATOMS, ("unique F1", "unique F2", "shared", "synergy"), strict=True))
+ATOM_LABELS = atom_labels("unique F1", "unique F2")
 
 
 def information_between(
@@ -115,25 +104,34 @@ def information_between(
     return separate - entropy(*first, *second, *given) - entropy(*given)
 
 
-# ------------------------------------------------------------------------------------------- runs
+def described(
+    pmf: NDArray[np.float64], measures: Sequence[str] = ("broja", "imin", "mmi")
+) -> Outcome:
+    """Return atoms by some measures, and information terms, of two features and a target."""
+    asked: dict[str, Sequence[Sequence[int]]] = {
+        "mi1": ([0], [2]),
+        "mi2": ([1], [2]),
+        "mi of Y and F1": ([2], [0]),
+        "cmi1": ([0], [2], [1]),
+        "cmi2": ([1], [2], [0]),
+        "joint": ([0, 1], [2]),
+        "between": ([0], [1]),
+        "between given Y": ([0], [1], [2]),
+        "entropy1": ([0], [0]),
+        "entropy of Y": ([2], [2]),
+    }
+    by_measure = {}
+    for measure in measures:
+        found = decompose_distribution(pmf, measure=measure)
+        values = (*found.unique, found.shared, found.synergy)
+        by_measure[measure] = dict(zip(ATOMS, map(float, values), strict=True))
+    terms = {name: information_between(pmf, *axes) for name, axes in asked.items()}
+    return {"atoms": by_measure, **terms}
 
 
 def run_exact(seed: int, case: str) -> Outcome:
     """Decompose a known distribution by each measure."""
-    pmf = CASES[case]()
-    by_measure = {}
-    for measure in MEASURES:
-        found = decompose_distribution(pmf, measure=measure)
-        values = (*found.unique, found.shared, found.synergy)
-        by_measure[measure] = dict(zip(ATOMS, values, strict=True))
-    return {
-        "atoms": by_measure,
-        "between": information_between(pmf, [0], [1]),
-        "between given Y": information_between(pmf, [0], [1], [2]),
-        "mi1": information_between(pmf, [0], [2]),
-        "mi2": information_between(pmf, [1], [2]),
-        "cmi": information_between(pmf, [0], [2], [1]),
-    }
+    return described(CASES[case](), list(MEASURES))
 
 
 def run_parity(seed: int) -> Outcome:
@@ -173,27 +171,29 @@ def run_selection(seed: int, criterion: str) -> Outcome:
     return {"selected": chosen, "exact": set(chosen) == {"F1", "F2"}}
 
 
-# ----------------------------------------------------------------------------------------- claims
-
-
+@quantity
 def _exact(results: Results, case: str, key: str, measure: str = "broja") -> list[float]:
     """Return an atom or a term of a known distribution."""
     runs = results.of("exact", case=case)
     return [run["atoms"][measure][key] if key in ATOMS else run[key] for run in runs]
 
 
+@quantity
 def _largest(results: Results, cases: Iterable[str], of: Callable[[Outcome], float]) -> list[float]:
     return [max(of(run) for case in cases for run in results.of("exact", case=case))]
 
 
+@quantity
 def _shared(results: Results, case: str) -> list[float]:
     return [run["atoms"]["shared"] for run in results.of("sampled", case=case)]
 
 
+@quantity
 def _dependent(results: Results, case: str) -> NDArray[np.float64]:
     return percent(is_significant(run["between"]) for run in results.of("sampled", case=case))
 
 
+@quantity
 def _found(results: Results, *criteria: str) -> NDArray[np.float64]:
     """Return whether exactly F1 and F2 were selected, in percent."""
     runs = [run for one in criteria for run in results.of("selection", criterion=one)]
@@ -203,82 +203,25 @@ def _found(results: Results, *criteria: str) -> NDArray[np.float64]:
 FLIPPED = "counterexample, 10 % flipped"
 
 CLAIMS: Claims = {
-    "AND: shared 0.311": lambda r: _exact(r, "AND", "shared"),
-    "AND: inputs independent": lambda r: _exact(r, "AND", "between"),
-    "counterexample: dependent features": lambda r: _exact(r, "counterexample", "between"),
-    "counterexample: nothing shared": lambda r: _exact(r, "counterexample", "shared"),
-    "source redundancy bounded by I(F1;F2)": lambda r: _largest(
-        r, OF_THE_SOURCE, lambda run: run["atoms"]["broja"]["shared"] - run["between"]
+    "AND: shared 0.311": _exact("AND", "shared"),
+    "AND: inputs independent": _exact("AND", "between"),
+    "counterexample: dependent features": _exact("counterexample", "between"),
+    "counterexample: nothing shared": _exact("counterexample", "shared"),
+    "source redundancy bounded by I(F1;F2)": _largest(
+        OF_THE_SOURCE, lambda run: run["atoms"]["broja"]["shared"] - run["between"]
     ),
-    "Brown: relevancy less dependence, plus dependence given Y": lambda r: _largest(
-        r,
-        CASES,
-        lambda run: abs(run["mi1"] - run["between"] + run["between given Y"] - run["cmi"]),
+    "Brown: relevancy less dependence, plus dependence given Y": _largest(
+        CASES, lambda run: abs(run["mi1"] - run["between"] + run["between given Y"] - run["cmi1"])
     ),
-    "Brown: no synergy without the third term": lambda r: np.subtract(
-        _exact(r, "XOR", "mi1"), _exact(r, "XOR", "between")
-    ),
+    "Brown: no synergy without the third term": _exact("XOR", "mi1") - _exact("XOR", "between"),
     "Brown: pairs only": lambda r: [run["pairs"] for run in r.of("parity")],
-    "AND: shared 0.311 (sampled)": lambda r: _shared(r, "AND"),
-    "AND: inputs independent (sampled)": lambda r: _dependent(r, "AND"),
-    "counterexample: dependent features (sampled)": lambda r: _dependent(r, FLIPPED),
-    "counterexample: nothing shared (sampled)": lambda r: _shared(r, FLIPPED),
-    "counterexample: CMI finds both": lambda r: _found(r, "cmi"),
-    "counterexample: MIFS and mRMR miss one": lambda r: _found(r, "mifs", "mrmr"),
+    "AND: shared 0.311 (sampled)": _shared("AND"),
+    "AND: inputs independent (sampled)": _dependent("AND"),
+    "counterexample: dependent features (sampled)": _dependent(FLIPPED),
+    "counterexample: nothing shared (sampled)": _shared(FLIPPED),
+    "counterexample: CMI finds both": _found("cmi"),
+    "counterexample: MIFS and mRMR miss one": _found("mifs", "mrmr"),
 }
-
-# ------------------------------------------------------------------------------- tables and figure
-
-BOTH = {**ATOM_LABELS, "between": "I(F1;F2)"}
-
-
-def _known(results: Results) -> Iterable[Cell]:
-    for case in CASES:
-        for key, label in BOTH.items():
-            yield Cell(case, label, attempt(_exact, results, case, key))
-
-
-def _measures(results: Results) -> Iterable[Cell]:
-    for measure in MEASURES:
-        for key, label in ATOM_LABELS.items():
-            yield Cell(measure, label, attempt(_exact, results, "AND", key, measure))
-
-
-def _selections(results: Results) -> Iterable[Cell]:
-    for criterion in CRITERIA:
-        yield Cell(criterion, "F1 and F2, nothing else", attempt(_found, results, criterion))
-
-
-def _panels(results: Results) -> Iterable[Any]:
-    def role(key: str) -> str:
-        return key if key in ATOMS else "plain"
-
-    cases = [case for case in CASES if attempt(_exact, results, case, "mi1")]
-    series = [
-        line(label, role(key), cases, [_exact(results, case, key)[0] for case in cases])
-        for key, label in BOTH.items()
-    ]
-    yield cases and panel("Exact", "bars", series, y_label="bit")
-    runs = {case: attempt(lambda one: results.of("sampled", case=one), case) for case in SAMPLED}
-    runs = {case: found for case, found in runs.items() if found}
-    series = []
-    for key, label in BOTH.items():
-        values = [
-            [run["between"]["bits"] if key == "between" else run["atoms"][key] for run in found]
-            for found in runs.values()
-        ]
-        series.append(means(label, role(key), runs, values))
-    yield runs and panel("From 1,000 samples", "bars", series, y_label="bit")
-    series = [
-        line(label, key, MEASURES, [_exact(results, "AND", key, one)[0] for one in MEASURES])
-        for key, label in (ATOM_LABELS.items() if "AND" in cases else ())
-    ]
-    yield series and panel("AND by other measures", "bars", series, y_label="bit")
-    found = [one for one in CRITERIA if len(attempt(_found, results, one))]
-    shares = [float(np.mean(_found(results, one))) for one in found]
-    bars = [line("F1 and F2 selected", "right", found, shares)]
-    yield found and panel("Counterexample, selected", "bars", bars, y_label="% of runs")
-
 
 PARTS = (
     Part("exact", run_exact, [{"case": case} for case in CASES], 1, None, 1, 0.03),
@@ -288,11 +231,15 @@ PARTS = (
 )
 
 TABLES = {
-    "exact": _known,
-    "measures": _measures,
-    "selection": _selections,
-}
-
-FIGURES = {
-    "redundancy": _panels,
+    "exact": grid(_exact, {case: case for case in CASES}, {**ATOM_LABELS, "between": "I(F1;F2)"}),
+    "measures": grid(
+        lambda measure, key: _exact("AND", key, measure),
+        {measure: measure for measure in MEASURES},
+        ATOM_LABELS,
+    ),
+    "selection": grid(
+        lambda criterion, _: _found(criterion),
+        {criterion: criterion for criterion in CRITERIA},
+        {"": "F1 and F2, nothing else"},
+    ),
 }

@@ -44,13 +44,11 @@ def _relative(data: SyntheticDataset, values: NDArray[np.float64]) -> dict[str, 
     return {name: float(value) for name, value in zip(data.names, relative, strict=True)}
 
 
-def linear_importances(
-    data: SyntheticDataset, seed: int, *, standardise: bool = False
-) -> dict[str, dict[str, float]]:
+def linear_importances(data: SyntheticDataset, seed: int) -> dict[str, dict[str, float]]:
     """Return the absolute coefficients of LARS, Lasso and linear support vector regression.
 
     The regressions are fitted to standardised columns. Coefficients are for one unit of a column,
-    which is what fits the paper's description, or for one standard deviation (`standardise`).
+    which is what fits the paper's description.
     """
     scaler = StandardScaler().fit(data.X)
     X = scaler.transform(data.X)
@@ -60,9 +58,8 @@ def linear_importances(
         "lasso": LassoCV(cv=N_FOLDS),
         "svr": LinearSVR(C=SVR_C, max_iter=10_000, random_state=seed),
     }
-    units = 1.0 if standardise else scaler.scale_
     return {
-        name: _relative(data, np.abs(model.fit(X, y).coef_) / units)
+        name: _relative(data, np.abs(model.fit(X, y).coef_) / scaler.scale_)
         for name, model in models.items()
     }
 
@@ -84,7 +81,7 @@ def forest_importances(data: SyntheticDataset, seed: int) -> dict[str, dict[str,
 
 
 def importances(data: SyntheticDataset, seed: int) -> dict[str, dict[str, float]]:
-    """Return the importances of all methods, coefficients for one unit of a column."""
+    """Return the importances of all methods."""
     return {**linear_importances(data, seed), **forest_importances(data, seed)}
 
 

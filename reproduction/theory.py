@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect import decompose_distribution
 from pidselect.data import Block, read_block
 from pidselect.datasets import SyntheticDataset
 from pidselect.estimators import ESTIMATORS
 from pidselect.estimators.base import Batch
 from pidselect.significance import maximum_statistic, p_values, permutations
-from reproduction.experiment import (
-    Cell,
-    Claims,
-    Outcome,
-    Part,
-    Results,
-    attempt,
-    panel,
-    percent,
-)
-from reproduction.experiment import means as mean_series
+from reproduction.experiment import Claims, Outcome, Part, Results
 from reproduction.information import ALPHA, ATOMS, N_SAMPLES, PAPER, select, term
-from reproduction.redundancy import CASES, information_between
-
-#: Measures of redundancy that satisfy the axioms of Williams and Beer, and BROJA.
-AXIOMATIC = ("broja", "imin", "mmi")
+from reproduction.quantities import Quantity, grid, percent, quantity
+from reproduction.redundancy import CASES, described
 
 #: Random distributions of two features and a target of three states each.
 N_RANDOM = 20
@@ -44,19 +31,16 @@ NULL_SAMPLES, NULL_CANDIDATES, NULL_PERMUTATIONS = 200, 10, 1000
 #: Key of the random stream of these permutations.
 STREAM = 41
 
-#: How a selection starts from nothing, and its settings beside the paper's.
-STARTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "single": ("single features", {}),
-    "pairs": ("pairs", {"lookahead": 2}),
-    "random": ("random subsets", {"n_random_starts": 20}),
+#: How a selection starts from nothing: its settings beside the paper's.
+STARTS: dict[str, dict[str, Any]] = {
+    "single": {},
+    "pairs": {"lookahead": 2},
+    "random": {"n_random_starts": 20},
 }
 ESTIMATES = {"ksg": "KSG", "count": "plug-in, equal counts", "width": "plug-in, equal width"}
-ROLES = {"ksg": "mi", "count": "mi2", "width": "second"}
 
 #: True I(X;Y|S) of the two systems on which estimates are compared.
 TRUTH = {"independent": 0.0, "sum": 0.5}
-
-# ---------------------------------------------------------------------------------- distributions
 
 
 def from_bits(
@@ -104,36 +88,6 @@ WEAKLY_RELEVANT = {
 }
 
 
-def _atoms(pmf: NDArray[np.float64], measure: str = "broja") -> dict[str, float]:
-    found = decompose_distribution(pmf, measure=measure)
-    values = (*found.unique, found.shared, found.synergy)
-    return {name: float(value) for name, value in zip(ATOMS, values, strict=True)}
-
-
-def _terms(pmf: NDArray[np.float64]) -> dict[str, float]:
-    """Return information terms of two features and a target, in bits."""
-    asked: dict[str, Sequence[Sequence[int]]] = {
-        "mi1": ([0], [2]),
-        "mi2": ([1], [2]),
-        "mi of Y and F1": ([2], [0]),
-        "cmi1": ([0], [2], [1]),
-        "cmi2": ([1], [2], [0]),
-        "joint": ([0, 1], [2]),
-        "between": ([0], [1]),
-        "entropy1": ([0], [0]),
-        "entropy of Y": ([2], [2]),
-    }
-    return {name: information_between(pmf, *axes) for name, axes in asked.items()}
-
-
-def _described(pmf: NDArray[np.float64]) -> Outcome:
-    by_measure = {measure: _atoms(pmf, measure) for measure in AXIOMATIC}
-    return {"atoms": by_measure, "terms": _terms(pmf)}
-
-
-# ------------------------------------------------------------------------------------------- runs
-
-
 def run_exact(seed: int) -> Outcome:
     """Compute terms and atoms of known and of random distributions."""
     rng = np.random.default_rng(seed)
@@ -141,16 +95,19 @@ def run_exact(seed: int) -> Outcome:
     moved = []
     for pmf in dependent:  # F1 and F2 independent given Y, with the same pairs (F1,Y) and (F2,Y)
         pairs = pmf.sum(axis=1)[:, np.newaxis], pmf.sum(axis=0)[np.newaxis]
-        first, second = (_atoms(one) for one in (pmf, pairs[0] * pairs[1] / pmf.sum(axis=(0, 1))))
+        first, second = (
+            described(one)["atoms"]["broja"]
+            for one in (pmf, pairs[0] * pairs[1] / pmf.sum(axis=(0, 1)))
+        )
         moved.append(max(abs(first[name] - second[name]) for name in ("unique1", "unique2")))
     return {
-        "cases": {name: _described(make()) for name, make in CASES.items()},
-        "random": [_described(pmf) for pmf in dependent],
+        "cases": {name: described(make()) for name, make in CASES.items()},
+        "random": [described(pmf) for pmf in dependent],
         "same pairs": max(moved),
-        "shares": [_described(with_shares(*shares)) for shares in SHARES],
-        "cancelling": _described(with_shares(1.0, 0.0, 1.0)),
-        "redundant": _described(REDUNDANT),
-        "weakly relevant": {name: _described(pmf) for name, pmf in WEAKLY_RELEVANT.items()},
+        "shares": [described(with_shares(*shares)) for shares in SHARES],
+        "cancelling": described(with_shares(1.0, 0.0, 1.0)),
+        "redundant": described(REDUNDANT),
+        "weakly relevant": {name: described(pmf) for name, pmf in WEAKLY_RELEVANT.items()},
     }
 
 
@@ -223,32 +180,32 @@ def run_synergy(seed: int, start: str) -> Outcome:
     bits = rng.integers(0, 2, size=(6, N_SAMPLES))
     y = bits[0] ^ bits[1] ^ (rng.random(N_SAMPLES) < 0.1)
     columns = {f"X{place}": one for place, one in enumerate(bits, start=1)}
-    return {"selected": _discrete(seed, columns, y, **STARTS[start][1])}
+    return {"selected": _discrete(seed, columns, y, **STARTS[start])}
 
 
-# ----------------------------------------------------------------------------------------- claims
+@quantity
+def _exact(results: Results, *keys: str) -> list[Any]:
+    """Return an entry of the outcome for known distributions."""
+    found: Any = results.of("exact")[0]
+    for key in keys:
+        found = found[key]
+    return [found]
 
 
-def _exact(results: Results) -> Outcome:
-    return results.of("exact")[0]
-
-
-def _everything(results: Results) -> list[Outcome]:
-    """Return terms and atoms of all known and random distributions."""
-    found = _exact(results)
-    return [*found["cases"].values(), *found["random"], *found["shares"], found["cancelling"]]
-
-
-def _case(results: Results, name: str) -> dict[str, float]:
-    """Return terms and atoms by BROJA of a known distribution."""
-    found = _exact(results)["cases"][name]
-    return {**found["terms"], **found["atoms"]["broja"]}
-
-
+@quantity
 def _largest(results: Results, of: Callable[[dict[str, float]], float]) -> list[float]:
     """Return the largest absolute value of an expression over all distributions."""
-    seen = ({**one["terms"], **one["atoms"]["broja"]} for one in _everything(results))
-    return [max(abs(of(one)) for one in seen)]
+    found = results.of("exact")[0]
+    known = [*found["cases"].values(), *found["random"], *found["shares"], found["cancelling"]]
+    return [max(abs(of({**one, **one["atoms"]["broja"]})) for one in known)]
+
+
+@quantity
+def _of(results: Results, name: str, of: Callable[[Outcome], float]) -> list[float]:
+    """Return an expression of the terms, and atoms by BROJA, of a known distribution."""
+    found = results.of("exact")[0]
+    one = found["cases"][name] if name in CASES else found[name]
+    return [of({**one, **one["atoms"]["broja"]})]
 
 
 def _excess(terms: dict[str, float]) -> float:
@@ -258,16 +215,19 @@ def _excess(terms: dict[str, float]) -> float:
     return high - low + abs(terms["mi1"] - terms["mi of Y and F1"])
 
 
+@quantity
 def _three_effects(results: Results) -> list[float]:
+    """Return the number of cases in which conditioning has the sign of the paper."""
     signs = {"copy": 0.0, "same bit": -1.0, "XOR": 1.0}
-    changes = {name: _case(results, name)["cmi1"] - _case(results, name)["mi1"] for name in signs}
+    changes = {name: _of(name, lambda one: one["cmi1"] - one["mi1"])(results)[0] for name in signs}
     return [float(sum(np.sign(round(changes[name], 9)) == sign for name, sign in signs.items()))]
 
 
+@quantity
 def _same_largest_atom(results: Results) -> list[float]:
     """Return the number of known distributions with one largest atom by all measures."""
     found = 0
-    for case in _exact(results)["cases"].values():
+    for case in results.of("exact")[0]["cases"].values():
         tops = [
             {name for name in ATOMS if one[name] > max(one.values()) - 1e-6}
             for one in case["atoms"].values()
@@ -276,161 +236,116 @@ def _same_largest_atom(results: Results) -> list[float]:
     return [float(found)]
 
 
+@quantity
 def _shares_error(results: Results) -> list[float]:
     errors = []
-    for wanted, found in zip(SHARES, _exact(results)["shares"], strict=True):
-        one = found["atoms"]["broja"]
-        values = zip(wanted, (one["shared"], one["unique1"], one["synergy"]), strict=True)
-        errors += [*(abs(want - value) for want, value in values), abs(one["unique2"])]
+    for (shared, unique, synergy), found in zip(
+        SHARES, results.of("exact")[0]["shares"], strict=True
+    ):
+        wanted = dict(zip(ATOMS, (unique, 0.0, shared, synergy), strict=True))
+        errors += [abs(found["atoms"]["broja"][atom] - bits) for atom, bits in wanted.items()]
     return [max(errors)]
 
 
-def _errors(results: Results, system: str, by: str) -> NDArray[np.float64]:
-    return np.array([run[by] for run in results.of("bias", system=system)]) - TRUTH[system]
+@quantity
+def _estimates(results: Results, system: str, by: str) -> NDArray[np.float64]:
+    return np.array([run[by] for run in results.of("bias", system=system)])
 
 
-def _less_error(results: Results) -> dict[str, NDArray[np.float64]]:
-    return {
-        f"{system}, {ESTIMATES[by]}": np.abs(_errors(results, system, by))
-        - np.abs(_errors(results, system, "ksg"))
-        for system in TRUTH
-        for by in ("count", "width")
-    }
+@quantity
+def _error(results: Results, system: str, by: str) -> NDArray[np.float64]:
+    return np.abs(_estimates(system, by)(results) - TRUTH[system])
 
 
-def _finds_both(results: Results, start: str) -> NDArray[np.float64]:
-    runs = results.of("synergy", start=start)
-    return percent({"X1", "X2"} <= set(run["selected"]) for run in runs)
+@quantity
+def _finds(
+    results: Results, /, part: str, holds: Callable[[set[str]], bool], **point: str
+) -> NDArray[np.float64]:
+    """Return how often a condition on the selected features holds."""
+    return percent(holds(set(run["selected"])) for run in results.of(part, **point))
 
 
-def _right_relevance(results: Results) -> NDArray[np.float64]:
-    wanted = ({"strong", "weak 1"}, {"strong", "weak 2"})
-    return percent(set(run["selected"]) in wanted for run in results.of("relevance"))
+def _both(start: str) -> Quantity:
+    return _finds("synergy", lambda names: names >= {"X1", "X2"}, start=start)
 
 
+@quantity
 def _null(results: Results, key: str) -> NDArray[np.float64]:
     return np.array([float(run[key]) for run in results.of("null")])
 
 
-def _redundant(results: Results) -> dict[str, float]:
-    found = _exact(results)["redundant"]
-    return {**found["terms"], **found["atoms"]["broja"]}
-
-
-def _cancelling(results: Results) -> dict[str, float]:
-    found = _exact(results)["cancelling"]
-    return {**found["terms"], **found["atoms"]["broja"]}
-
-
 CLAIMS: Claims = {
-    "2.1: mutual information symmetric, non-negative, bounded by entropies": lambda r: _largest(
-        r, _excess
+    "2.1: mutual information symmetric, non-negative, bounded by entropies": _largest(_excess),
+    "2.1: conditioning leaves, lowers or raises information": _three_effects(),
+    "2.1: redundancy and synergy at the same time": _of(
+        "AND", lambda one: min(one["shared"], one["synergy"])
     ),
-    "2.1: conditioning leaves, lowers or raises information": _three_effects,
-    "2.1: redundancy and synergy at the same time": lambda r: [
-        min(_case(r, "AND")["shared"], _case(r, "AND")["synergy"])
-    ],
     "2.1: equal MI and CMI despite an interaction": (
-        lambda r: [_cancelling(r)["cmi1"] - _cancelling(r)["mi1"]],
-        lambda r: [min(_cancelling(r)["shared"], _cancelling(r)["synergy"])],
+        _of("cancelling", lambda one: one["cmi1"] - one["mi1"]),
+        _of("cancelling", lambda one: min(one["shared"], one["synergy"])),
     ),
     "2.1: independent noise decodes": (
-        lambda r: [max(_case(r, "XOR")["between"], _case(r, "XOR")["mi2"])],
-        lambda r: [_case(r, "XOR")["cmi1"] - _case(r, "XOR")["mi1"]],
+        _of("XOR", lambda one: max(one["between"], one["mi2"])),
+        _of("XOR", lambda one: one["cmi1"] - one["mi1"]),
     ),
-    "2.2: atoms add up": lambda r: _largest(
-        r, lambda one: one["joint"] - sum(one[name] for name in ATOMS)
+    "2.2: atoms add up": _largest(lambda one: one["joint"] - sum(one[name] for name in ATOMS)),
+    "2.2: atoms are not negative": _largest(lambda one: min(0.0, *(one[name] for name in ATOMS))),
+    "2.2: classical terms do not determine the atoms": _of(
+        "copy", lambda one: float(np.ptp([by["shared"] for by in one["atoms"].values()]))
     ),
-    "2.2: atoms are not negative": lambda r: _largest(
-        r, lambda one: min(0.0, *(one[name] for name in ATOMS))
-    ),
-    "2.2: classical terms do not determine the atoms": lambda r: [
-        float(np.ptp([one["shared"] for one in _exact(r)["cases"]["copy"]["atoms"].values()]))
-    ],
-    "2.2: unique information depends on pairs alone": lambda r: [_exact(r)["same pairs"]],
-    "3.1: relevancy, unique and synergistic, is the CMI": lambda r: _largest(
-        r, lambda one: one["unique1"] + one["synergy"] - one["cmi1"]
+    "2.2: unique information depends on pairs alone": _exact("same pairs"),
+    "3.1: relevancy, unique and synergistic, is the CMI": _largest(
+        lambda one: one["unique1"] + one["synergy"] - one["cmi1"]
     ),
     "3.1: MI misses synergy and includes redundancy": (
-        lambda r: [_case(r, "XOR")["cmi1"] - _case(r, "XOR")["mi1"]],
-        lambda r: [_case(r, "same bit")["mi1"] - _case(r, "same bit")["cmi1"]],
+        _of("XOR", lambda one: one["cmi1"] - one["mi1"]),
+        _of("same bit", lambda one: one["mi1"] - one["cmi1"]),
     ),
-    "3.1: measures are qualitatively similar": _same_largest_atom,
-    "3.2: MI less CMI is shared less synergy": lambda r: _largest(
-        r, lambda one: one["mi2"] - one["cmi2"] - one["shared"] + one["synergy"]
+    "3.1: measures are qualitatively similar": _same_largest_atom(),
+    "3.2: MI less CMI is shared less synergy": _largest(
+        lambda one: one["mi2"] - one["cmi2"] - one["shared"] + one["synergy"]
     ),
-    "5.1: all parts at once, in any shares": _shares_error,
+    "5.1: all parts at once, in any shares": _shares_error(),
     "5.1: synergy of independent features": (
-        lambda r: [_case(r, "XOR")["between"]],
-        lambda r: [_case(r, "XOR")["synergy"]],
+        _of("XOR", lambda one: one["between"]),
+        _of("XOR", lambda one: one["synergy"]),
     ),
-    "5.3: strongly relevant is unique or synergistic": lambda r: _largest(
-        r, lambda one: float((one["cmi1"] > 1e-5) != (one["unique1"] + one["synergy"] > 1e-5))
+    "5.3: strongly relevant is unique or synergistic": _largest(
+        lambda one: float((one["cmi1"] > 1e-5) != (one["unique1"] + one["synergy"] > 1e-5))
     ),
-    "5.3: copies have neither unique information nor synergy": lambda r: [
-        _case(r, "same bit")["unique1"] + _case(r, "same bit")["synergy"]
-    ],
+    "5.3: copies have neither unique information nor synergy": _of(
+        "same bit", lambda one: one["unique1"] + one["synergy"]
+    ),
     "5.3: fully redundant without being copies": (
-        lambda r: [max(_redundant(r)[name] for name in ("unique1", "unique2", "synergy"))],
-        lambda r: [_redundant(r)["entropy1"] - _redundant(r)["between"]],
+        _of("redundant", lambda one: max(one["unique1"], one["unique2"], one["synergy"])),
+        _of("redundant", lambda one: one["entropy1"] - one["between"]),
     ),
-    "5.3: a weakly relevant feature is redundant with the set": lambda r: {
-        name: [one["atoms"]["broja"]["shared"]]
-        for name, one in _exact(r)["weakly relevant"].items()
+    "5.3: a weakly relevant feature is redundant with the set": {
+        name: _exact("weakly relevant", name, "atoms", "broja", "shared")
+        for name in WEAKLY_RELEVANT
     },
-    "5.3: strongly, one weakly and no irrelevant feature selected": _right_relevance,
-    "5.3: BROJA measures which information, not how much": (
-        lambda r: [_case(r, "copy")["shared"]],
-        lambda r: [_exact(r)["cases"]["copy"]["atoms"]["imin"]["shared"]],
+    "5.3: strongly, one weakly and no irrelevant feature selected": _finds(
+        "relevance", lambda names: names in ({"strong", "weak 1"}, {"strong", "weak 2"})
     ),
-    "5.5: nearest neighbours have less error than bins": _less_error,
-    "5.5: nearest neighbours are not free of bias": lambda r: -_errors(r, "sum", "ksg"),
-    "5.5: forward selection misses a purely synergistic pair": lambda r: _finds_both(r, "single"),
-    "5.5: pairs find it": lambda r: _finds_both(r, "pairs"),
-    "5.5: random subsets find it": lambda r: _finds_both(r, "random"),
-    "B: estimates may be negative": lambda r: _null(r, "negative"),
-    "B: family-wise error rate controlled": lambda r: 100.0 * (_null(r, "selected") - ALPHA),
-    "B: maximum statistic equals Dunn and Sidak": lambda r: _null(r, "maximum") - _null(r, "sidak"),
+    "5.3: BROJA measures which information, not how much": (
+        _exact("cases", "copy", "atoms", "broja", "shared"),
+        _exact("cases", "copy", "atoms", "imin", "shared"),
+    ),
+    "5.5: nearest neighbours have less error than bins": {
+        f"{system}, {ESTIMATES[by]}": _error(system, by) - _error(system, "ksg")
+        for system in TRUTH
+        for by in ("count", "width")
+    },
+    "5.5: nearest neighbours are not free of bias": (
+        -1.0 * (_estimates("sum", "ksg") - TRUTH["sum"])
+    ),
+    "5.5: forward selection misses a purely synergistic pair": _both("single"),
+    "5.5: pairs find it": _both("pairs"),
+    "5.5: random subsets find it": _both("random"),
+    "B: estimates may be negative": _null("negative"),
+    "B: family-wise error rate controlled": 100.0 * (_null("selected") - ALPHA),
+    "B: maximum statistic equals Dunn and Sidak": _null("maximum") - _null("sidak"),
 }
-
-# -------------------------------------------------------------------------------- table and figure
-
-
-def _bias_table(results: Results) -> Iterable[Cell]:
-    for system, truth in TRUTH.items():
-        for by, label in ESTIMATES.items():
-            errors = np.array(attempt(_errors, results, system, by))
-            yield Cell(f"{system}, true value {truth:g}", label, errors + truth)
-
-
-def _synergy_table(results: Results) -> Iterable[Cell]:
-    for start, (label, _) in STARTS.items():
-        yield Cell(label, "both found", attempt(_finds_both, results, start))
-
-
-def _panels(results: Results) -> Iterable[Any]:
-    seen = [system for system in TRUTH if len(attempt(_errors, results, system, "ksg"))]
-    series = [
-        mean_series(label, ROLES[by], seen, [_errors(results, one, by) for one in seen])
-        for by, label in ESTIMATES.items()
-    ]
-    yield seen and panel("Error of I(X;Y|S)", "bars", series, y_label="bit")
-    if runs := attempt(lambda: results.of("null")):
-        levels = np.linspace(0.05, 1.0, 20)
-        shares = {
-            key: [100.0 * (_null(results, key)[:, np.newaxis] <= levels).mean(axis=0)]
-            for key in ("maximum", "sidak")
-        }
-        series = [
-            mean_series(label, role, levels, np.array(shares[key]).T)
-            for key, label, role in (
-                ("maximum", "maximum statistic", "first"),
-                ("sidak", "Dunn and Sidak", "second"),
-            )
-        ]
-        labels = {"x_label": "level", "y_label": "significant, % of runs"}
-        yield panel(f"Null tables ({len(runs)} runs)", "lines", series, **labels)
-
 
 PARTS = (
     Part("exact", run_exact, runs=1, quick_runs=1, seconds=0.3),
@@ -441,10 +356,9 @@ PARTS = (
 )
 
 TABLES = {
-    "bias": _bias_table,
-    "synergy": _synergy_table,
-}
-
-FIGURES = {
-    "theory": _panels,
+    "bias": grid(
+        _estimates,
+        {system: f"{system}, true value {truth:g}" for system, truth in TRUTH.items()},
+        ESTIMATES,
+    ),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from pidselect.datasets import SyntheticDataset
 from pidselect.datasets import toy as toy_data
-from reproduction.experiment import (
-    Cell,
-    Claims,
-    Outcome,
-    Part,
-    Results,
-    attempt,
-    mean_panel,
-    percent,
+from reproduction.experiment import Claims, Outcome, Part, Results, each
+from reproduction.information import (
+    ALPHA,
+    BINNINGS,
+    N_SAMPLES,
+    SETTINGS,
+    atoms,
+    select,
+    term,
 )
-from reproduction.information import ALPHA, BINNINGS, N_SAMPLES, SETTINGS, atoms, select, term
+from reproduction.quantities import Quantity, grid, percent, quantity
 
 LABELS = {"paper": "as the paper", "defaults": "our defaults"}
 
@@ -42,27 +42,14 @@ DECOMPOSED: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 ESTIMATES = {
-    "ksg": ("nearest neighbours", "first"),
-    "count": ("plug-in, equal counts", "second"),
-    "width": ("plug-in, equal widths", "third"),
+    "ksg": "nearest neighbours",
+    "count": "plug-in, equal counts",
+    "width": "plug-in, equal widths",
 }
-ATOM_LABELS = {
-    "unique1": ("unique to the selected", "unique1"),
-    "unique2": ("unique to the input", "unique2"),
-    "shared": ("shared", "shared"),
-    "synergy": ("synergy", "synergy"),
-}
-
-# ------------------------------------------------------------------------------------------- runs
 
 
 def _columns(data: SyntheticDataset, names: Sequence[str]) -> NDArray[Any]:
     return data.X[:, [data.names.index(name) for name in names]]
-
-
-def run_selection(seed: int, settings: str) -> Outcome:
-    """Select from the three inputs."""
-    return select(toy_data(N_SAMPLES, random_state=seed), seed, SETTINGS[settings])
 
 
 def run_terms(seed: int) -> Outcome:
@@ -95,11 +82,7 @@ def run_atoms(seed: int) -> Outcome:
     }
 
 
-# ----------------------------------------------------------------------------------------- claims
-
-
-def _paper_runs(results: Results) -> list[Outcome]:
-    return results.of("selection", settings="paper")
+BOTH = {"X1", "eta"}
 
 
 def _significant(run: Outcome, given: Sequence[str]) -> set[str] | None:
@@ -115,103 +98,74 @@ def _included(run: Outcome) -> list[str]:
     return [s["chosen"] for s in run["steps"] if s["phase"] == "forward" and s["accepted"]]
 
 
-def _bits(results: Results, name: str) -> NDArray[np.float64]:
-    return np.array([run["ksg"][name]["bits"] for run in results.of("terms")])
+@quantity
+def _runs_that(
+    results: Results, holds: Callable[[Outcome], bool], settings: str = "paper"
+) -> NDArray[np.float64]:
+    """Return the percentage of runs for which a condition holds."""
+    return percent(map(holds, results.of("selection", settings=settings)))
 
 
+@quantity
+def _backward(results: Results) -> NDArray[np.float64]:
+    """Return how often the elimination keeps both, where exactly these were included."""
+    runs = results.of("selection", settings="paper")
+    wanted = (run for run in runs if _included(run) == ["X1", "eta"])
+    return percent(set(run["selected"]) == BOTH for run in wanted)
+
+
+@quantity
+def _bits(results: Results, name: str, by: str = "ksg") -> NDArray[np.float64]:
+    return np.array([run[by][name]["bits"] for run in results.of("terms")])
+
+
+@quantity
 def _part(results: Results, binning: str, name: str, atom: str) -> list[float]:
     """Return an atom in percent of the candidate's unique, shared and synergistic information."""
     found = [run[binning][name] for run in results.of("atoms")]
     return [100 * one[atom] / (one["unique2"] + one["shared"] + one["synergy"]) for one in found]
 
 
-def _atom_claims(binning: str) -> Claims:
-    how = f"(equal {binning}s)"
-    return {
-        f"toy: X2 mainly redundant at step 2 {how}": lambda r: _part(
-            r, binning, "step 2: X2", "shared"
-        ),
-        f"toy: eta almost only synergistic at step 2 {how}": lambda r: _part(
-            r, binning, "step 2: eta", "synergy"
-        ),
-        f"toy: X2 redundant at step 3 {how}": lambda r: _part(r, binning, "step 3: X2", "shared"),
-    }
+def _step(given: Sequence[str], names: set[str]) -> Quantity:
+    """Return the percentage of runs with exactly these significant candidates of a step."""
+    return _runs_that(lambda run: _significant(run, given) == names)
 
 
 CLAIMS: Claims = {
-    "toy: only X1 and X2 significant at step 1": lambda r: percent(
-        _significant(run, []) == {"X1", "X2"} for run in _paper_runs(r)
-    ),
-    "toy: only eta significant at step 2": lambda r: percent(
-        _significant(run, ["X1"]) == {"eta"} for run in _paper_runs(r)
-    ),
-    "toy: X1 included first, then eta": lambda r: percent(
-        _included(run)[:2] == ["X1", "eta"] for run in _paper_runs(r)
-    ),
-    "toy: X2 not significant at step 3": lambda r: percent(
-        _significant(run, ["X1", "eta"]) == set() for run in _paper_runs(r)
-    ),
-    "toy: backward elimination keeps both": lambda r: percent(
-        set(run["selected"]) == {"X1", "eta"}
-        for run in _paper_runs(r)
-        if _included(run) == ["X1", "eta"]
-    ),
-    "toy: X1 and eta selected": lambda r: percent(
-        set(run["selected"]) == {"X1", "eta"} for run in _paper_runs(r)
-    ),
-    "toy: X1 more informative than X2": lambda r: _bits(r, "I(X1;Y)") - _bits(r, "I(X2;Y)"),
-    "toy: eta has no marginal information": lambda r: _bits(r, "I(eta;Y)"),
-    "toy: CMI of X2 low at step 3": lambda r: _bits(r, "I(X2;Y|X1,eta)"),
-    **{name: values for binning in BINNINGS for name, values in _atom_claims(binning).items()},
+    "toy: only X1 and X2 significant at step 1": _step([], {"X1", "X2"}),
+    "toy: only eta significant at step 2": _step(["X1"], {"eta"}),
+    "toy: X1 included first, then eta": _runs_that(lambda run: _included(run)[:2] == ["X1", "eta"]),
+    "toy: X2 not significant at step 3": _step(["X1", "eta"], set()),
+    "toy: backward elimination keeps both": _backward(),
+    "toy: X1 and eta selected": _runs_that(lambda run: set(run["selected"]) == BOTH),
+    "toy: X1 more informative than X2": _bits("I(X1;Y)") - _bits("I(X2;Y)"),
+    "toy: eta has no marginal information": _bits("I(eta;Y)"),
+    "toy: CMI of X2 low at step 3": _bits("I(X2;Y|X1,eta)"),
+    **{
+        f"toy: {claim} (equal {binning}s)": _part(binning, *place)
+        for binning in BINNINGS
+        for claim, *place in (
+            ("X2 mainly redundant at step 2", "step 2: X2", "shared"),
+            ("eta almost only synergistic at step 2", "step 2: eta", "synergy"),
+            ("X2 redundant at step 3", "step 3: X2", "shared"),
+        )
+    },
 }
 
-# -------------------------------------------------------------------------------- table and figure
-
-
-def _sets(results: Results) -> Iterable[Cell]:
-    for settings, label in LABELS.items():
-        runs = attempt(lambda name: results.of("selection", settings=name), settings)
-        found = [set(run["selected"]) for run in runs]
-        yield Cell(label, "exactly X1 and eta", percent(one == {"X1", "eta"} for one in found))
-        yield Cell(label, "X2 besides", percent(one == {"X1", "X2", "eta"} for one in found))
-        yield Cell(label, "something else", percent(not {"X1", "eta"} <= one for one in found))
-
-
-def _panels(results: Results) -> Iterable[Any]:
-    def terms(title: str, names: Sequence[str]) -> Outcome:
-        return mean_panel(
-            title,
-            "bars",
-            results.of("terms"),
-            names,
-            ESTIMATES,
-            lambda run, by, name: run[by][name]["bits"],
-            lambda run, by, name: run[by][name]["critical_value"],
-            y_label="information (bit)",
-        )
-
-    def parts(binning: str) -> Outcome:
-        return mean_panel(
-            f"Atoms, bins of equal {binning}s",
-            "bars",
-            results.of("atoms"),
-            DECOMPOSED,
-            ATOM_LABELS,
-            lambda run, atom, name: run[binning][name][atom],
-            y_label="information (bit)",
-        )
-
-    title = "Steps 2 and 3: conditional mutual information"
-    yield attempt(terms, "Step 1: mutual information", [name for name in TERMS if "|" not in name])
-    yield attempt(terms, title, [name for name in TERMS if "|" in name])
-    yield from (attempt(parts, binning) for binning in BINNINGS)
+OUTCOMES: dict[str, Callable[[set[str]], bool]] = {
+    "exactly X1 and eta": lambda names: names == BOTH,
+    "X2 besides": lambda names: names == {"X2", *BOTH},
+    "something else": lambda names: not names >= BOTH,
+}
 
 
 PARTS = (
     Part(
         "selection",
-        run_selection,
-        [{"settings": settings} for settings in LABELS],
+        lambda seed, settings: select(
+            toy_data(N_SAMPLES, random_state=seed), seed, SETTINGS[settings]
+        ),
+        each(settings=LABELS),
         quick_runs=2,
         seconds=0.4,
     ),
@@ -220,9 +174,12 @@ PARTS = (
 )
 
 TABLES = {
-    "sets": _sets,
-}
-
-FIGURES = {
-    "toy-steps": _panels,
+    "sets": grid(
+        lambda settings, name: _runs_that(
+            lambda run: OUTCOMES[name](set(run["selected"])), settings
+        ),
+        LABELS,
+        {name: name for name in OUTCOMES},
+    ),
+    "terms": grid(_bits, {name: name for name in TERMS}, ESTIMATES),
 }

@@ -5,19 +5,25 @@ from __future__ import annotations
 import copy
 import html
 import json
+import math
 import re
 from pathlib import Path
 
 import pytest
 
 from reproduction import EXPERIMENTS, load_experiment, read_claims, read_texts
-from reproduction.agreement import EQUAL, Agreement, compare
+from reproduction.agreement import Agreement, Estimate, compare
 from reproduction.page import render_page
-from reproduction.summary import stored_estimate, to_csv
+from reproduction.summary import to_csv
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reproduction"
 STORED = json.loads((FOLDER / "numbers.json").read_text(encoding="utf-8"))
 RECORDS = {record["name"]: record for record in STORED["experiments"]}
+
+
+def estimate_of(found: dict) -> Estimate:
+    ours = {name: math.nan if one is None else one for name, one in found["ours"].items()}
+    return Estimate(**ours)
 
 
 def test_all_experiments_of_a_full_run_are_stored():
@@ -29,10 +35,7 @@ def test_all_experiments_of_a_full_run_are_stored():
 def test_names_are_those_of_the_experiment(name):
     experiment, record = load_experiment(name), RECORDS[name]
     assert [one["name"] for one in record["claims"]] == [one.name for one in experiment.claims]
-    assert [one["name"] for one in record["comparisons"]] == [
-        t.name for t in experiment.comparisons
-    ]
-    assert [one["name"] for one in record["figures"]] == [one.name for one in experiment.figures]
+    assert [one["name"] for one in record["comparisons"]] == list(experiment.tables)
     assert [one["name"] for one in record["parts"]] == [part.name for part in experiment.parts]
 
 
@@ -41,15 +44,19 @@ def test_stored_verdicts_follow_from_the_rules(name):
     experiment, record = load_experiment(name), RECORDS[name]
     for claim, stored in zip(experiment.claims, record["claims"], strict=True):
         rules = [condition.rule for condition in claim.conditions]
-        found = [str(claim.counted(rule.judge(stored_estimate(stored)))) for rule in rules]
-        if len(rules) > 1 or rules == [EQUAL]:  # the stored number is of one condition
+        ours = estimate_of(stored)
+        found = [
+            Agreement.UNCHECKED if rule is None else claim.counted(rule.judge(ours))
+            for rule in rules
+        ]
+        if len(rules) > 1 or "Cochran" in str(rules):  # more than the stored number decides
             assert stored["verdict"] in found
         else:
             assert [stored["verdict"]] == found
     for table in record["comparisons"]:
         for cell in table["cells"]:
             paper = cell["paper"]
-            verdict = None if paper is None else compare(stored_estimate(cell), paper)
+            verdict = None if paper is None else compare(estimate_of(cell), paper)
             assert cell["verdict"] == verdict
 
 
@@ -68,33 +75,8 @@ def test_the_page_counts_only_what_could_have_differed():
     assert f"{totals['unchecked']} are not checked" in page
 
 
-def test_sections_outside_the_experiments_are_checked_or_said_to_be_unchecked():
-    names = [claim["name"] for claim in RECORDS["theory"]["claims"]]
-    for section in ("2", "2.1", "2.2", "3.1", "3.2", "5.1", "5.3", "5.5", "B"):
-        assert any(name.startswith(f"{section}: ") for name in names)
-    for row in read_claims():
-        if row["rule"] == "unchecked":
-            assert row["remark"], row["name"]
-
-
-def test_identities_that_an_audit_found():
-    """Nuisance columns by counting, chain rules, and numbers shown twice do not count."""
-    identities = {
-        claim["name"]
-        for record in RECORDS.values()
-        for claim in record["claims"]
-        if claim["verdict"] == "identity"
-    }
-    assert identities >= {
-        "I: both select nuisance when more are asked for",
-        "II: five forward steps select more nuisance",
-        "III: five forward steps select more nuisance",
-        "MacKay: CMI is unique plus synergy",
-        "MacKay: CMI leaves out the information of X2",
-        "Brown: relevancy less dependence, plus dependence given Y",
-        "Haufe: MI equals unique X1",
-        "similar synergy and redundancy at alpha 1 in both models",
-    }
+def test_no_number_is_counted_twice():
+    """Statements that agree or differ have numbers of their own, or are identities."""
     numbers = [
         (record["name"], claim["ours"]["mean"], claim["ours"]["standard_error"])
         for record in RECORDS.values()
@@ -105,23 +87,17 @@ def test_identities_that_an_audit_found():
     assert {one[0] for one in repeated} <= {"toy", "noise"}  # different quantities that coincide
 
 
-def test_differences_are_explained():
-    differing = {
-        claim["name"]
-        for record in RECORDS.values()
-        for claim in record["claims"]
-        if claim["verdict"] == "differs"
-    }
+def test_what_differs_or_is_unchecked_is_explained():
     explained = {row["name"] for row in read_claims() if row["remark"]}
-    assert differing <= explained
+    for record in RECORDS.values():
+        for claim in record["claims"]:
+            assert claim["verdict"] not in ("differs", "unchecked") or claim["name"] in explained
 
 
-def test_every_claim_has_values_and_every_text_is_used():
+def test_every_text_is_used():
     for name in EXPERIMENTS:
         experiment, texts = load_experiment(name), read_texts()[name]
-        assert len({claim.name for claim in experiment.claims}) == len(experiment.claims)
-        assert [table.name for table in experiment.comparisons] == list(texts["tables"])
-        assert [figure.name for figure in experiment.figures] == list(texts["figures"])
+        assert list(experiment.tables) == list(texts["tables"])
 
 
 def test_the_table_holds_the_stored_numbers():
@@ -150,10 +126,8 @@ def test_the_page_needs_nothing_else(small_page):
     assert len(ids) == len(set(ids))
     links = set(re.findall(r'href="#([^"]+)"', small_page))
     assert links <= set(ids)
-    assert small_page.count("<svg") == 2
 
 
 def test_numbers_of_the_paper_are_beside_ours(small_page):
-    assert "7,579" in small_page
     assert "paper 7,579" in small_page
     assert "0.311" in small_page
