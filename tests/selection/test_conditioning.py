@@ -6,9 +6,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from systems import chosen, gates, numbers, quick
+from systems import chosen, context_for, features_of, gates, numbers, quick
 
 import naive_selection
+from pidselect.estimators import Gaussian
+from pidselect.selection.context import NamedEstimator
+from pidselect.selection.criteria import Conditional
 from pidselect.significance import FORWARD
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
@@ -132,3 +135,19 @@ def test_fixed_features_are_always_given():
     selector = quick(max_conditioning=1, fixed_features=[0, 1], backward=None).fit(X, y)
     assert chosen(selector) == ["x2"]
     assert selector.selection_.inclusion_step("x2").conditioning_set == ("x0", "x1")
+
+
+def test_subsets_are_beside_fixed_features_and_the_largest_r_squared_counts():
+    """x and y follow s, and neither t nor the fixed feature."""
+    rng = np.random.default_rng(0)
+    fixed, t, s, *noise = rng.normal(size=(5, 150))
+    x, y = s + 0.02 * np.array(noise)
+    fixed, t, s, x = features_of(np.column_stack([fixed, t, s, x]), "continuous")
+    gaussian = NamedEstimator("gaussian", Gaussian())
+    context = context_for(y, gaussian, feature_type="continuous", surrogates=("residual",))
+    for selected in ([s, t], [t, s]):
+        key = (FORWARD, 2)
+        scores = Conditional(1).candidate_scores(context, [x], [fixed], selected, key)
+        sets = [scores.conditioning_set(test) for test in range(2)]
+        assert sets == [("x0", feature.name) for feature in selected]
+        assert scores.r_squared(0) > 0.99

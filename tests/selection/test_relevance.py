@@ -17,6 +17,7 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess, run_family
+from pidselect.selection.scoring import cmi_given
 from pidselect.significance import RELEVANCE
 from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
@@ -271,3 +272,22 @@ def test_few_permutations_are_enough_for_both_families():
     found = assess(inquire(y, n_permutations=19), [], [known["a"]], [known["again"]])
     assert found["again"].role == "weakly relevant"
     assert found["again"].marginal_p_value == 2 / 40
+
+
+def test_a_test_ends_as_soon_as_nothing_can_be_significant():
+    """At a level just below 2 / 40, no more than the observed value itself may reach it."""
+    first, rng = relevance.INTERIM[0], np.random.default_rng(0)
+    numbers = set()
+    for seed in range(20):
+        y = rng.integers(0, 2, 60)
+        x = features(x=y ^ (rng.random(60) < 0.4))["x"]
+        context = inquire(y, n_permutations=39, alpha=0.0499, seed=seed, is_portfolio=True)
+        (early,) = run_family(replace(context, n_permutations=first), [x], []).p_values
+        (number,) = run_family(context, [x], []).n_permutations
+        assert number == (39 if early == 1 / (1 + first) else first)
+        numbers.add((number, round((1 + first) * early)))
+    assert {(39, 1), (first, 2)} <= numbers
+    scores = cmi_given(context, list(features(y=y).values()), [], (0,))
+    for known, number in ((0.0, 39), (0.05, first)):  # another scheme's p-value
+        found = relevance._run_scheme(0, scores, np.array([known]), "roles")
+        assert found.n_permutations == number

@@ -443,3 +443,13 @@ def test_objects_are_known_by_their_parameters():
     assert to_json(KSG(k=np.int64(3))) == to_json(KSG(k=3)) != to_json(KSG(k=4))
     assert to_json(LinearCriterion(beta=0.5)) != to_json(LinearCriterion(beta=float("inf")))
     assert json.loads(to_json(to_json)) == "pidselect.selection.resume.to_json"
+
+
+def test_the_same_codes_of_other_labels_are_refused(tmp_path):
+    (X, y), path = GATES, tmp_path / "fit.sqlite"
+    selector = quick(n_permutations=0, max_features=1, checkpoint=path)
+    before, now = np.array(["no", "yes"], dtype=object), np.array(["no", "oui"], dtype=object)
+    selector.fit(before[X], before[y])
+    for said, data in {"column 'x0'": (now[X], before[y]), "target": (before[X], now[y])}.items():
+        with pytest.raises(CheckpointError, match=f"of another fit: {said} "):
+            selector.fit(*data)

@@ -337,3 +337,12 @@ def test_explained_roles_of_relevant_features():
 def test_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         quick(**{"select": "relevant", **settings}).fit(*gates())
+
+
+def test_of_equal_p_values_the_largest_score_is_first():
+    tests = relevant().fit(*measured()).selection_.marginal
+    rows = zip(tests.p_values, (-score for score in tests.scores), tests.candidates, strict=True)
+    order = [name for p, _, name in sorted(rows) if p <= 0.025]
+    assert [tests.p_values[tests.candidates.index(name)] for name in order] == [1 / 40] * 3
+    assert tests.jointly_included == tuple(order)
+    assert (tests.chosen, tests.p_value) == (order[0], 1 / 40)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from recording_observer import Interrupting
-from systems import quick
+from systems import bits, quick
 
 import naive
 from pidselect.data import Block, Column
@@ -18,6 +18,7 @@ from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan
 from pidselect.selection.pool import Feature
 from pidselect.selection.progress import observing, selected_features
+from pidselect.selection.scoring import ConditionalMI
 from pidselect.selection.swap import BIAS_PERMUTATIONS, swap
 from pidselect.significance import SWAP
 
@@ -70,11 +71,12 @@ def p_of(j, x, y, candidates, given, key):
     return naive.p_value(values[candidates.index(j), 0], values[:, 1:].max(axis=0))
 
 
-def naive_swap(x, y, selected, candidates):
+def naive_swap(x, y, selected, candidates, fixed=(), n_before=0):
     """Return the features, and the swaps: the candidate, its p-value, and that of f."""
     current, swaps = list(selected), []
     for f in selected:
-        others = [j for j in current if j != f]
+        kept = [j for j in current if j != f]
+        others = [*fixed, *kept]
         rivals = [j for j in candidates if j not in current]
         above = {}
         for j in (f, *rivals):
@@ -92,18 +94,18 @@ def naive_swap(x, y, selected, candidates):
         ]
         if observed > np.mean(null) + 5 * np.std(null) + 1e-10:
             continue
-        step = len(swaps)
+        step = n_before + len(swaps)
         p_of_f = p_of(f, x, y, [f], [*others, rival], (SWAP, step, 0))
         if p_of_f <= ALPHA:
             continue
         p = p_of(rival, x, y, [f, *rivals], others, (SWAP, step, 1))
         if p <= ALPHA:
             swaps.append((rival, p, p_of_f))
-            current = [*others, rival]
+            current = [*kept, rival]
     return current, swaps
 
 
-def run_swap(x, y, selected, before=(), estimator=None, feature_type="nominal"):
+def run_swap(x, y, selected, before=(), estimator=None, feature_type="nominal", fixed=()):
     """Return the columns after one round of swaps, and its steps."""
     blocks = [Block((Column(f"x{j}", feature_type, v.copy()),)) for j, v in enumerate(x.T)]
     features = [Feature(f"x{j}", (j,), block) for j, block in enumerate(blocks)]
@@ -115,7 +117,9 @@ def run_swap(x, y, selected, before=(), estimator=None, feature_type="nominal"):
         shared_permutations=True,
         seed=SEED,
     )
-    found, steps = swap(context, (), [features[j] for j in selected], features, PLAN, before)
+    given, start = ([features[j] for j in some] for some in (fixed, selected))
+    candidates = [feature for feature in features if feature not in given]
+    found, steps = swap(context, given, start, candidates, PLAN, before)
     return [feature.columns[0] for feature in found], steps
 
 
@@ -250,3 +254,41 @@ def test_a_feature_is_not_replaced_beyond_max_features():
 def test_of_many_rivals_the_strongest_are_compared(monkeypatch):
     monkeypatch.setattr("pidselect.selection.swap.MOST_RIVALS", 1)
     assert sorted(quick().fit(*proxy_of_two()).selection_.features) == ["x1", "x2"]
+
+
+def test_swaps_beside_fixed_features_and_after_other_steps_equal_the_twin():
+    x, y = measured(0)
+    _, (step,) = run_swap(x, y, [0, 2])
+    other = replace(step, chosen="x3", replaced=None)
+    found, (step,) = run_swap(x, y, [0], [other] * 3, fixed=[2])
+    assert (found, step.conditioning_set) == ([1], ("x2",))
+    expected, ((_, p, p_of_f),) = naive_swap(x, y, [0], [0, 1, 3, 4], [2], n_before=3)
+    assert expected == found
+    assert step.p_value == pytest.approx(p)
+    assert f"p = {p_of_f:.4f} given it" in step.note
+
+
+def two_pairs():
+    """Two pairs of bits are informative jointly only."""
+    X = bits(400)
+    return X, 2 * (X[:, 0] ^ X[:, 1]) + (X[:, 2] ^ X[:, 3])
+
+
+@pytest.mark.parametrize(
+    ("system", "n_permutations", "phases"),
+    [(proxy_of_two, 39, ["swap"]), (two_pairs, 99, ["joint_backward"] * 2)],
+)
+def test_no_steps_of_a_fit_have_a_random_stream_in_common(
+    system, n_permutations, phases, monkeypatch
+):
+    score, given = ConditionalMI.score, {}
+
+    def noted(scores, permutations):
+        names = tuple(tuple(f.name for f in some) for some in scores.binding.given)
+        given.setdefault(scores.stream_key, set()).add(names)
+        return score(scores, permutations)
+
+    monkeypatch.setattr(ConditionalMI, "score", noted)
+    steps = quick(n_permutations=n_permutations).fit(*system()).selection_.steps
+    assert [step.phase for step in steps if step.phase in phases] == phases
+    assert {len(sets) for key, sets in given.items() if key and key[0] != SWAP} == {1}

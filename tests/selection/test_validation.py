@@ -16,7 +16,7 @@ from pidselect.selection.validation import (
     to_criterion,
     to_n_permutations,
 )
-from pidselect.significance.validation import check_jobs, to_seed
+from pidselect.significance.validation import check_count, check_jobs, to_seed
 
 
 @pytest.mark.parametrize(
@@ -209,3 +209,12 @@ def test_without_a_seed_a_fresh_one_and_nobody_elses_state():
 def test_no_seed(bad):
     with pytest.raises(ValueError, match=r"random_state="):
         to_seed(bad)
+
+
+@pytest.mark.parametrize("bad", [True, False, np.True_, 1.0, "1", -1])
+def test_what_is_no_count(bad):
+    """No flag is one, though Python takes True for 1."""
+    with pytest.raises(ValueError, match=f"n_bootstrap={bad!r} .*at least 0"):
+        check_count(bad, "n_bootstrap", at_least=0)
+    with pytest.raises(ValueError, match=f"max_features={bad!r} "):
+        check_parameters(PIDSelector(max_features=bad))

@@ -304,3 +304,12 @@ def test_n_permutationscounts_those_of_the_test(estimator, n_pilot, monkeypatch)
     first = asked[: next((i for i, d in enumerate(asked[1:], 1) if d.start == 0), len(asked))]
     assert [number for numbers in first for number in numbers] == list(range(first[-1].stop))
     assert record.steps[0].n_permutations == first[-1].stop - 1 - n_pilot
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2])
+def test_the_critical_value_is_the_smallest_below_significant_values(alpha):
+    """Several of 200 null values may reach a value that is significant."""
+    null = np.random.default_rng(0).permutation(np.arange(200.0))
+    exceeded = [v for v in null if wealth(null >= v + 0.5, alpha)[-1] >= 1 / alpha]
+    assert len(exceeded) > 2
+    assert betting_critical_value(null, alpha) == min(exceeded)

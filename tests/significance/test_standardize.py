@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import naive_selection
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.significance.standardize import (
+    MANY_ALIKE,
     MORE_PERMUTATIONS,
     PILOT_PERMUTATIONS,
     POOLED_PERMUTATIONS,
@@ -264,3 +265,9 @@ def test_values_of_rare_levels_do_not_exceed_all_others():
     free = NullStandardizer.from_pilot(pilot, [True]).apply(value)[:, 0, 0]
     assert free[1] > 10
     assert free[2] == 0.0  # a value that no permutation reaches had no score
+
+
+def test_the_fewest_that_are_pooled():
+    kinds = np.repeat([0, 1], [MANY_ALIKE, MANY_ALIKE - 1])
+    _, (unknown,) = NullStandardizer.from_alike(few_pilot_values(0, len(kinds)), [False], kinds)
+    np.testing.assert_array_equal(unknown, np.flatnonzero(kinds))
