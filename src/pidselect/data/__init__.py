@@ -3,6 +3,7 @@
 from .column import FEATURE_TYPES, Block, Column, FeatureType, FloatArray, IntArray, is_constant
 from .duplicates import find_duplicates
 from .feature_types import CLASS_LEVELS, FeatureTypes
+from .files import FileError
 from .input import (
     collect,
     convert,
@@ -15,7 +16,6 @@ from .input import (
 )
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
-from .paths import FileError
 from .table import Dataset, Table, read_block, read_dataset
 
 __all__ = [

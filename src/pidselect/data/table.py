@@ -27,11 +27,10 @@ from .feature_types import (
     to_column,
     to_target,
 )
-from .files import read_file
+from .files import MISSING_WORDS, check_path, format_of, read_file
 from .input import collect, has_names, read_columns, read_vectors
 from .messages import SHOWN_NAMES, did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
-from .paths import MISSING_WORDS, check_path, format_of
 from .raw_column import RawColumn
 
 SHOWN_COLUMNS = 20  # columns that are printed

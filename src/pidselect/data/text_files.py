@@ -20,9 +20,19 @@ import numpy as np
 
 from pidselect.exceptions import Setting, TextNumbersWarning
 
-from .files import contents, reading, require_polars
+from .files import (
+    MISSING_WORDS,
+    PACKED,
+    SIGNATURES,
+    FileError,
+    choose,
+    contents,
+    format_of,
+    no_rows,
+    reading,
+    require_polars,
+)
 from .messages import counted, plain, quoted, warn_caller
-from .paths import MISSING_WORDS, PACKED, SIGNATURES, FileError, choose, format_of, no_rows
 from .raw_column import RawColumn
 from .text_columns import FORMS, Forms, from_texts
 from .text_numbers import NUMBER, example_of, notation_of, words_among_numbers
