@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, cast
@@ -21,7 +21,6 @@ from .raw_column import (
     Form,
     RawColumn,
     from_array,
-    from_column,
     from_series,
 )
 
@@ -60,7 +59,14 @@ def read_columns(X: Any) -> tuple[RawColumn, ...]:
     X = collect(X)
     if isinstance(X, Columns):
         return tuple(map(_as_read, X.columns))
-    return tuple(from_column(name, column) for name, column in _named_columns(X))
+    if is_frame(X):
+        frame = _frame(X)
+        _check_shape(frame.shape)
+        names = unique_names(frame.columns)
+        return tuple(map(from_series, names, map(frame.get_column, frame.columns)))
+    matrix = to_matrix(X)
+    _check_shape(matrix.shape)
+    return tuple(from_array(f"x{place}", column) for place, column in enumerate(matrix.T))
 
 
 def column_names(X: Any) -> tuple[str, ...]:
@@ -249,21 +255,6 @@ def unique_names(names: Sequence[Any]) -> tuple[str, ...]:
             "df.columns = [f'x{i}' for i in range(df.shape[1])]"
         )
     return texts
-
-
-def _named_columns(X: Any) -> Iterator[tuple[str, nw.Series[Any] | NDArray[Any]]]:
-    """Yield a table's columns with their names, as a frame or an array holds them."""
-    if is_frame(X):
-        frame = _frame(X)
-        _check_shape(frame.shape)
-        names = unique_names(frame.columns)
-        for name, key in zip(names, frame.columns, strict=True):
-            yield name, frame.get_column(key)
-        return
-    matrix = to_matrix(X)
-    _check_shape(matrix.shape)
-    for place, column in enumerate(matrix.T):
-        yield f"x{place}", column
 
 
 def _as_read(column: Column) -> RawColumn:

@@ -68,11 +68,6 @@ class RawColumn:
         return repr(self.labels[int(value)]) if self.labels else f"{value:g}"
 
 
-def from_column(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
-    """Read a narwhals series, or a 1-D array of any dtype."""
-    return from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
-
-
 def from_array(name: str, values: NDArray[Any]) -> RawColumn:
     """Read a 1-D array of any dtype."""
     match values.dtype.kind:
