@@ -123,7 +123,7 @@ def summarise(
             "profiles": profiles,
             "pairs": _pairs(explanation),
             "stability": None if stability is None else stability.to_dict(),
-            "findings": [finding.to_dict() for finding in findings],
+            "findings": list(findings),
             "settings": selection.settings,
             "environment": environment(),
         }
