@@ -10,7 +10,7 @@ import numpy as np
 from .column import FEATURE_TYPES, Column, FeatureType, FloatArray
 from .messages import check_choice, did_you_mean, plain
 from .raw_column import RawColumn
-from .text_numbers import are_codes, example_of, notation_of
+from .text_numbers import example_of, notation_of
 
 FeatureTypes = Mapping[str, FeatureType] | Sequence[FeatureType]
 
@@ -108,7 +108,7 @@ def number_as_text(raw: RawColumn) -> str | None:
 def is_number_as_label(raw: RawColumn) -> bool:
     """Return whether a column would use numbers as labels that are no codes of a few classes."""
     labels = raw.labels or ()
-    is_code = len(labels) <= CLASS_LEVELS and are_codes(labels)
+    is_code = len(labels) <= CLASS_LEVELS and all(one.strip().isdecimal() for one in labels)
     return not is_code and number_as_text(raw) is not None
 
 
