@@ -204,16 +204,11 @@ def to_matrix(X: Any) -> NDArray[Any]:
     )
 
 
-def frame_library(X: object) -> str | None:
-    """Return the name of the library whose dataframe X is, or None if it is no dataframe."""
-    return _frame(X).implementation.value if is_frame(X) else None
-
-
-def library_of(*values: object) -> str | None:
+def frame_library(*values: object) -> str | None:
     """Return the name of the library of the first dataframe or series; None if there is none."""
     for value in values:
         if is_frame(value):
-            return frame_library(value)
+            return _frame(value).implementation.value
         if nw.dependencies.is_into_series(value):
             return str(nw.from_native(cast(Any, value), series_only=True).implementation.value)
     return None
