@@ -154,7 +154,7 @@ def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
         warn_merged(name, len(set(present)), len(set(floats)))
         return RawColumn(name, "number", _spread(floats, missing))
     if len(families) == 1 and families <= {"date", "duration", "time of day"}:
-        seconds = (_seconds_of(name, value) for value in present)
+        seconds = (seconds_of(name, value) for value in present)
         return RawColumn(name, "time", _spread(seconds, missing))
     raise _odd_value(name, values)
 
@@ -170,7 +170,12 @@ def from_labels(
         used = {value for value in set(values) if not _is_missing(value)}
     except TypeError as error:  # an Arrow dictionary may hold lists
         raise _odd_value(name, values) from error
-    order = _sorted(used) if categories is None else [c for c in categories if c in used]
+    order: list[Any] = [category for category in categories or () if category in used]
+    if categories is None:
+        try:
+            order = sorted(used)
+        except TypeError:  # categories of several types have no order of their own
+            order = sorted(used, key=str)
     codes = {value: code for code, value in enumerate(order)}
     floats = np.array([codes.get(value, np.nan) for value in values], dtype=np.float64)
     return RawColumn(name, form, floats, tuple(str(value) for value in order))
@@ -216,7 +221,8 @@ def _seconds(name: str, times: NDArray[Any]) -> FloatArray:
     return seconds
 
 
-def _seconds_of(name: str, value: Any) -> float:
+def seconds_of(name: str, value: Any) -> float:
+    """Return a duration in seconds, a date or a time since 1970 in UTC unless it has a zone."""
     match value:
         case np.datetime64() | np.timedelta64():
             return float(_seconds(name, value.reshape(1))[0])
@@ -243,13 +249,6 @@ def _spread(values: Iterable[float], missing: NDArray[np.bool_]) -> FloatArray:
     spread = np.full(len(missing), np.nan)
     spread[~missing] = np.fromiter(values, dtype=np.float64)
     return spread
-
-
-def _sorted(values: Iterable[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:  # categories of several types have no order of their own
-        return sorted(values, key=str)
 
 
 def _is_missing(value: Any) -> bool:
