@@ -45,6 +45,7 @@ WRITTEN = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", 
 SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
 
 GZIP, ZSTD = PACKED = (".gz", ".zst")
+ZSTD_LIBRARY = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 #: First bytes of files that are no text, with their format and the end of their names.
 SIGNATURES = {
@@ -267,15 +268,14 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
     return (str(names),) if isinstance(names, str) else tuple(dict.fromkeys(map(str, names)))
 
 
-def require_polars(path: object) -> Any:
-    """Return polars, which is imported where a file is read or written."""
+def require(library: str, path: object) -> Any:
+    """Return a library that is imported where a file is read or written."""
     try:
-        import polars
+        return import_module(library)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"to read or write {str(path)!r} needs polars: pip install 'pidselect[cli]'"
+            f"to read or write {str(path)!r} needs {library}: pip install 'pidselect[cli]'"
         ) from error
-    return polars
 
 
 @contextmanager
@@ -302,7 +302,7 @@ def reading(path: object, name: str | None = None) -> Iterator[None]:
 
 def _scan(path: Path) -> Any:
     """Return a Parquet file, or an Arrow file or stream, as a lazy frame."""
-    polars = require_polars(path)
+    polars = require("polars", path)
     if format_of(path) == "parquet":
         return polars.scan_parquet(path, glob=False)
     content = path.read_bytes()
@@ -313,7 +313,7 @@ def _scan(path: Path) -> Any:
 def _read_frame(path: Path, names: Sequence[str]) -> Any:
     """Return some columns, unless there are more values than the file can hold."""
     frame = _scan(path)
-    n_rows = frame.select(require_polars(path).len()).collect().item()
+    n_rows = frame.select(require("polars", path).len()).collect().item()
     if n_rows * len(names) > max(MOST_VALUES, VALUES_PER_BYTE * path.stat().st_size):
         problem = f"it declares {n_rows:,} rows, too many for its size"
         remedy = "If it is whole, read fewer columns, or read it otherwise and pass the dataframe"
@@ -342,7 +342,7 @@ def contents(path: Path, most: int | None = None) -> bytes:
     if packing not in PACKED:
         with path.open("rb") as file:
             return file.read(-1 if most is None else most)
-    unpacker: Any = gzip if packing == GZIP else _require_zstd(path)
+    unpacker: Any = gzip if packing == GZIP else require(ZSTD_LIBRARY, path)
     limit = max(MOST_BYTES, BYTES_PER_BYTE * path.stat().st_size)
     try:
         with unpacker.open(path) as packed:
@@ -354,16 +354,6 @@ def contents(path: Path, most: int | None = None) -> bytes:
         problem = f"it unpacks to more than {limit:,} bytes, too many for its size"
         raise FileError(path, problem, "If it is whole, unpack it first")
     return content
-
-
-def _require_zstd(path: object) -> Any:
-    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"to read {str(path)!r} needs backports.zstd: pip install 'pidselect[cli]'"
-        ) from error
 
 
 # ----------------------------------------------------------------------------------------- writing
@@ -435,7 +425,7 @@ def write_columns(source: AnyPath, target: AnyPath, names: Sequence[str], **text
     from .text_files import DelimitedFile, TextSettings, open_text
 
     settings, origin, place = TextSettings(**text), check_path(source), check_target(target, source)
-    polars, chosen = require_polars(target), as_names(names)
+    polars, chosen = require("polars", target), as_names(names)
     is_parquet, encoding, delimiter = format_of(place) == "parquet", "utf-8", ","
     fields = dict(zip(chosen, chosen, strict=True))
     with reading(source):

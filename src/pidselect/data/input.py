@@ -146,13 +146,9 @@ def convert(X: Any, library: str) -> Any:
         return X
     if library == "polars":
         return frame.to_polars()
-    if library == "pandas" and (
-        frame.implementation.is_polars() or frame.implementation.is_pyarrow()
-    ):
+    if library == "pandas":
         # Integers beside missing ones would become floats, which do not hold all of them.
         return frame.to_arrow().to_pandas(integer_object_nulls=True)
-    if library == "pandas":
-        return frame.to_pandas()
     columns = [np.asarray(frame.get_column(name).to_numpy()) for name in frame.columns]
     dtypes = {column.dtype for column in columns}
     kinds = "bmMiuf" if len(dtypes) == 1 else "iuf"

@@ -30,7 +30,7 @@ from .files import (
     format_of,
     no_rows,
     reading,
-    require_polars,
+    require,
 )
 from .messages import counted, plain, quoted, warn_caller
 from .raw_column import RawColumn
@@ -253,7 +253,7 @@ class DelimitedFile:
         )
         if not is_regular:
             return None
-        polars = require_polars(self.path)
+        polars = require("polars", self.path)
         with suppress(FileError), reading(self.path):
             how: Any = {"has_header": False, "infer_schema": False, "separator": chr(delimiter)}
             frame = polars.read_csv(content, **how)
@@ -263,7 +263,7 @@ class DelimitedFile:
 
     def _read_any(self) -> Any:
         """Return all fields as Python's `csv` reads them, and name the line of the first fault."""
-        polars = require_polars(self.path)
+        polars = require("polars", self.path)
         keys = [str(place) for place in range(len(self.fields))]
         read = records(self.path, self.content, self.settings.delimiter or ",")
         rows = (row for row, line in read if self._is_row(row, line))
@@ -389,7 +389,7 @@ class JsonLinesFile:
 
     def texts(self, columns: Names | None = None, without: Names = ()) -> Texts:
         """Return the chosen columns as they are written, with the forms that their types allow."""
-        polars, found = require_polars(self.path), {}
+        polars, found = require("polars", self.path), {}
         forms: dict[type, Forms] = {_Number: ("number",), bool: ("boolean",), str: ("time",)}
         for name in choose(self.path, self.names, columns, without):
             values = self._columns[name]

@@ -34,16 +34,18 @@ def notation_of(labels: Sequence[str]) -> Notation | None:
     >>> notation_of(["1", "2", "3.5", "4", "?"]), notation_of(["01067", "10115"])
     ('words', None)
     """
-    found: Notation | None = None
+    if not labels:
+        return None
+    notation: Notation | None = None
     if all(map(_WITH_COMMA.fullmatch, labels)):
-        found = "comma" if any("," in label for label in labels) else "plain"
+        notation = "comma" if any("," in label for label in labels) else "plain"
     elif all(NUMBER.fullmatch(label) and "," not in label for label in labels):
-        found = "plain"
+        notation = "plain"
     elif _are_measured(labels):
-        found = "measured"
+        notation = "measured"
     elif words_among_numbers(labels):
-        found = "words"
-    return None if not labels or any(map(_CODE.fullmatch, labels)) else found
+        notation = "words"
+    return None if notation is None or any(map(_CODE.fullmatch, labels)) else notation
 
 
 def _are_measured(labels: Sequence[str]) -> bool:
