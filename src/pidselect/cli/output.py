@@ -78,11 +78,10 @@ def check_places(table: Path, out: OutputOptions) -> None:
         is_file = path.is_file() or not path.exists()  # no device, no pipe
         if is_file and (same := next((other for other in seen if _is_same(path, other)), None)):
             raise WrongCallError(f"{where} is also the path of {seen[same]}.")
+        if is_file and option == "--report" and path.suffix.lower() not in PAGES:
+            raise WrongCallError(f"{where} must end in {' or '.join(PAGES)}.")
         seen[path] = option
     if out.report is not None:
-        is_file = out.report.is_file() or not out.report.exists()
-        if is_file and out.report.suffix.lower() not in PAGES:
-            raise WrongCallError(f"--report {str(out.report)!r} must end in {' or '.join(PAGES)}.")
         import pidselect.report.page  # noqa: F401  (a missing library is an error now)
     if out.output is not None:
         check_target(out.output, table if table.exists() else None)

@@ -61,16 +61,13 @@ def infer_feature_type(raw: RawColumn) -> FeatureType:
             return "continuous"
     values = raw.present()
     share = INTEGER_SHARE if np.array_equal(values, np.floor(values)) else DECIMAL_SHARE
-    return "ordinal" if has_at_most(values, share * len(values)) else "continuous"
-
-
-def has_at_most(values: FloatArray, n_levels: float) -> bool:
-    """Return whether there are no more than so many different values."""
-    # A part that has more of them already settles it, and is sorted much sooner than all.
-    part = values[: int(2 * n_levels) + 1]
-    if len(part) < len(values) and count_levels(part) > n_levels:
-        return False
-    return count_levels(values) <= n_levels
+    most = share * len(values)
+    # A part that has more levels already settles it, and is sorted much sooner than all.
+    part = values[: int(2 * most) + 1]
+    is_few = count_levels(part) <= most
+    if is_few and len(part) < len(values):
+        is_few = count_levels(values) <= most
+    return "ordinal" if is_few else "continuous"
 
 
 class Identifier(str):

@@ -16,13 +16,7 @@ from scipy import sparse
 
 from .column import Column, Columns
 from .messages import quoted
-from .raw_column import (
-    BOOLS,
-    Form,
-    RawColumn,
-    from_array,
-    from_series,
-)
+from .raw_column import BOOLS, Form, RawColumn, from_array, from_series
 
 
 def is_frame(X: object) -> bool:
@@ -82,8 +76,6 @@ def n_rows(X: Any) -> int:
     """Return the number of rows of a table or a vector."""
     if isinstance(X, Columns):
         return X.n_samples
-    if is_frame(X):
-        return _frame(X).shape[0]
     return len(X if hasattr(X, "__len__") else _array(X, "X"))
 
 

@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from .column import FloatArray, IntArray
+from .column import FloatArray
 from .messages import cut, warn_caller
 
 Form = Literal["number", "time", "bool", "text", "category", "graded"]
@@ -50,10 +50,6 @@ class RawColumn:
     values: FloatArray
     labels: tuple[str, ...] | None = None
     is_categorical: bool = False
-
-    def take(self, rows: IntArray) -> RawColumn:
-        """Return the column restricted to `rows`."""
-        return replace(self, values=self.values[rows])
 
     def present(self) -> FloatArray:
         """Return the values that are not missing."""
