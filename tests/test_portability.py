@@ -21,7 +21,7 @@ from pidselect.cli import messages
 from pidselect.cli.messages import WrongCallError, to_option
 from pidselect.cli.options import OutputOptions
 from pidselect.cli.output import check_places
-from pidselect.data import paths
+from pidselect.data import files
 
 PACKAGE = Path(pidselect.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -115,7 +115,7 @@ def test_a_file_that_stays_open_is_an_error(tmp_path, monkeypatch):
         raise PermissionError(13, "The process cannot access the file")
 
     monkeypatch.setattr(os, "replace", refused)
-    with pytest.raises(PermissionError), paths.atomic_write(place) as file:
+    with pytest.raises(PermissionError), files.atomic_write(place) as file:
         file.write(b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["fit.json"]
     assert place.read_bytes() == b"old"

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 from pidselect import Table
 from pidselect.data import FileError
-from pidselect.data.files import header, read_file, write_columns
-from pidselect.data.paths import MISSING_WORDS
+from pidselect.data.files import MISSING_WORDS, header, read_file, write_columns
 from pidselect.data.raw_column import from_objects
 
 pl = pytest.importorskip("polars")

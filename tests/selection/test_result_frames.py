@@ -11,7 +11,7 @@ import pytest
 from systems import quick, season
 
 from pidselect import decompose, stability
-from pidselect.data.input import library_of
+from pidselect.data.input import frame_library
 from pidselect.decomposition import decompose_distribution
 from pidselect.selection.result import FRAME_COLUMNS, Selection
 
@@ -151,13 +151,13 @@ def test_decompositions_of_three_sources():
     assert unknown(read["informative"]) == 0
 
 
-def test_the_library_of_the_first_that_has_one():
+def test_the_frame_library_the_first_that_has_one():
     array = np.zeros(3)
-    assert library_of(array, [1, 2]) is None
-    assert library_of(array, pd.Series(array), pl.Series(array)) == "pandas"
-    assert library_of(pl.Series(array)) == "polars"
-    assert library_of(pa.chunked_array([array])) == "pyarrow"
-    assert library_of(pa.table({"a": array}), pd.Series(array)) == "pyarrow"
+    assert frame_library(array, [1, 2]) is None
+    assert frame_library(array, pd.Series(array), pl.Series(array)) == "pandas"
+    assert frame_library(pl.Series(array)) == "polars"
+    assert frame_library(pa.chunked_array([array])) == "pyarrow"
+    assert frame_library(pa.table({"a": array}), pd.Series(array)) == "pyarrow"
     both = [np.tile([0, 1], 50), np.tile([0, 0, 1, 1], 25)]
     assert isinstance(decompose(both, pl.Series(both[0])).to_frame(), pl.DataFrame)
     assert decompose(both, pl.Series(both[0])) == decompose(both, both[0])

@@ -111,7 +111,7 @@ class TableOptions:
     @property
     def text(self) -> dict[str, Any]:
         """The parameters of `Table.open` for a text file."""
-        from pidselect.data.paths import MISSING_WORDS
+        from pidselect.data.files import MISSING_WORDS
 
         name = self.delimiter
         return {

@@ -13,9 +13,8 @@ import typer
 
 from pidselect.cli.messages import WrongCallError
 from pidselect.cli.options import OutputOptions, TableOptions
-from pidselect.data.files import write_columns
+from pidselect.data.files import atomic_write, check_target, write_columns
 from pidselect.data.messages import counted, shown, wrap
-from pidselect.data.paths import atomic_write, check_target
 
 if TYPE_CHECKING:
     from pidselect.selection.result import Selection
@@ -79,11 +78,10 @@ def check_places(table: Path, out: OutputOptions) -> None:
         is_file = path.is_file() or not path.exists()  # no device, no pipe
         if is_file and (same := next((other for other in seen if _is_same(path, other)), None)):
             raise WrongCallError(f"{where} is also the path of {seen[same]}.")
+        if is_file and option == "--report" and path.suffix.lower() not in PAGES:
+            raise WrongCallError(f"{where} must end in {' or '.join(PAGES)}.")
         seen[path] = option
     if out.report is not None:
-        is_file = out.report.is_file() or not out.report.exists()
-        if is_file and out.report.suffix.lower() not in PAGES:
-            raise WrongCallError(f"--report {str(out.report)!r} must end in {' or '.join(PAGES)}.")
         import pidselect.report.page  # noqa: F401  (a missing library is an error now)
     if out.output is not None:
         check_target(out.output, table if table.exists() else None)
@@ -102,15 +100,16 @@ def write_json(results: Mapping[str, Any], place: str) -> str:
     if place == "-":
         typer.echo(text, nl=False)
         return ""
-    _save(Path(place), text)
+    with atomic_write(Path(place)) as file:
+        file.write(text.encode())
     return f"Results: {place}"
 
 
 def write_page(summary: Mapping[str, Any], path: Path) -> str:
     """Write the report; return a line about it."""
-    from pidselect.report.page import render_report
+    from pidselect.report.page import render_report, save
 
-    _save(path, render_report(dict(summary)))
+    save(render_report(summary), path)
     return f"Report: {path}"
 
 
@@ -118,12 +117,3 @@ def write_table(table: TableOptions, path: Path, names: Sequence[str]) -> str:
     """Write some columns of the table; return a line about it."""
     write_columns(table.table, path, names, **table.text)
     return f"Reduced table ({counted(len(names), 'column')}): {path}"
-
-
-def _save(path: Path, text: str) -> None:
-    content = text.encode()  # lone surrogates in names are escaped in JSON and in the page
-    if path.exists() and not path.is_file():  # a device or a pipe
-        path.write_bytes(content)
-        return
-    with atomic_write(path) as file:
-        file.write(content)

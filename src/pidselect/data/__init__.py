@@ -1,8 +1,9 @@
 """Any table -> columns with a name and a kind: the only package that knows dataframes."""
 
-from .column import FEATURE_TYPES, Block, Column, FeatureType, FloatArray, IntArray, is_constant
+from .column import Block, Column, FeatureType, FloatArray, IntArray, is_constant
 from .duplicates import find_duplicates
 from .feature_types import CLASS_LEVELS, FeatureTypes
+from .files import FileError
 from .input import (
     collect,
     convert,
@@ -15,12 +16,10 @@ from .input import (
 )
 from .messages import check_choice, warn_caller
 from .missing import Missing, check_complete
-from .paths import FileError
 from .table import Dataset, Table, read_block, read_dataset
 
 __all__ = [
     "CLASS_LEVELS",
-    "FEATURE_TYPES",
     "Block",
     "Column",
     "Dataset",

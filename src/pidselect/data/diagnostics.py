@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -55,10 +54,6 @@ class Finding:
     topic: str
     columns: tuple[str, ...]
     sentence: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
-        return {"topic": self.topic, "columns": list(self.columns), "sentence": self.sentence}
 
     def __str__(self) -> str:
         return f"{self.topic}: {self.sentence}"

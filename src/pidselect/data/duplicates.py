@@ -211,7 +211,9 @@ def are_near_duplicates(goals: Sequence[Column], columns: Sequence[Column]) -> N
     n_samples = len(columns[0].values) if columns else 0
     found = np.ones((len(goals), len(columns)), dtype=bool)
     for most, least in ((SCREENED_ROWS, SCREENED), (RANK_ROWS, NEAR_DUPLICATE)):
-        rows = some_rows(n_samples, most)
+        rows = np.arange(n_samples)
+        if n_samples > most:
+            rows = np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))
         goal_ranks = ranks_of(goals, rows).T
         left = np.flatnonzero(found.any(axis=0))
         for start in range(0, len(left), BLOCK):
@@ -244,10 +246,3 @@ def _unit_ranks(values: FloatArray) -> FloatArray:
     order -= order.mean(axis=0)
     length = np.sqrt((order**2).sum(axis=0))
     return order / np.where(length > 0, length, 1.0)
-
-
-def some_rows(n_samples: int, most: int) -> IntArray:
-    """Return all rows, or a fixed random sample of them, in order."""
-    if n_samples <= most:
-        return np.arange(n_samples)
-    return np.sort(np.random.default_rng(0).choice(n_samples, most, replace=False))

@@ -10,7 +10,7 @@ import numpy as np
 from .column import FEATURE_TYPES, Column, FeatureType, FloatArray
 from .messages import check_choice, did_you_mean, plain
 from .raw_column import RawColumn
-from .text_numbers import are_codes, example_of, notation_of
+from .text_numbers import example_of, notation_of
 
 FeatureTypes = Mapping[str, FeatureType] | Sequence[FeatureType]
 
@@ -61,16 +61,13 @@ def infer_feature_type(raw: RawColumn) -> FeatureType:
             return "continuous"
     values = raw.present()
     share = INTEGER_SHARE if np.array_equal(values, np.floor(values)) else DECIMAL_SHARE
-    return "ordinal" if has_at_most(values, share * len(values)) else "continuous"
-
-
-def has_at_most(values: FloatArray, n_levels: float) -> bool:
-    """Return whether there are no more than so many different values."""
-    # A part that has more of them already settles it, and is sorted much sooner than all.
-    part = values[: int(2 * n_levels) + 1]
-    if len(part) < len(values) and count_levels(part) > n_levels:
-        return False
-    return count_levels(values) <= n_levels
+    most = share * len(values)
+    # A part that has more levels already settles it, and is sorted much sooner than all.
+    part = values[: int(2 * most) + 1]
+    is_few = count_levels(part) <= most
+    if is_few and len(part) < len(values):
+        is_few = count_levels(values) <= most
+    return "ordinal" if is_few else "continuous"
 
 
 class Identifier(str):
@@ -108,7 +105,7 @@ def number_as_text(raw: RawColumn) -> str | None:
 def is_number_as_label(raw: RawColumn) -> bool:
     """Return whether a column would use numbers as labels that are no codes of a few classes."""
     labels = raw.labels or ()
-    is_code = len(labels) <= CLASS_LEVELS and are_codes(labels)
+    is_code = len(labels) <= CLASS_LEVELS and all(one.strip().isdecimal() for one in labels)
     return not is_code and number_as_text(raw) is not None
 
 

@@ -1,37 +1,68 @@
-"""Tables in files: any format read by polars, some columns written as CSV or Parquet."""
+"""Files of tables: formats by name, any of them read by polars, CSV and Parquet also written."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
+import secrets
+import shutil
 import sys
+import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
+from functools import lru_cache
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Literal, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from pidselect.exceptions import Setting
+
 from .input import column_names, read_columns
-from .paths import (
-    GZIP,
-    PACKED,
-    TEXTS,
-    AnyPath,
-    FileError,
-    atomic_write,
-    check_path,
-    check_target,
-    choose,
-    format_of,
-    no_rows,
-    suffix_of,
-)
+from .messages import did_you_mean, quoted
 from .raw_column import RawColumn, from_series
+
+AnyPath = str | PathLike[str]
+Format = Literal["delimited", "json", "parquet", "arrow", "numpy"]
+
+#: The ends of names by format; those of texts, which are the first, may be followed by .gz or .zst.
+SUFFIXES: dict[str, Format] = {
+    **dict.fromkeys((".csv", ".tsv", ".txt"), "delimited"),
+    **dict.fromkeys((".jsonl", ".ndjson"), "json"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc", ".arrows"), "arrow"),
+    ".npy": "numpy",
+}
+TEXTS = ("delimited", "json")
+WRITTEN = (".csv", ".tsv", ".txt", ".csv.gz", ".tsv.gz", ".txt.gz", ".parquet", ".pq")
+SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".xlsb", ".ods")
+
+GZIP, ZSTD = PACKED = (".gz", ".zst")
+ZSTD_LIBRARY = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+
+#: First bytes of files that are no text, with their format and the end of their names.
+SIGNATURES = {
+    b"PAR1": ("a Parquet file", ".parquet"),
+    b"ARROW1": ("an Arrow file", ".arrow"),
+    b"\xff\xff\xff\xff": ("an Arrow stream", ".arrows"),
+    b"\x93NUMPY": ("a NumPy array", ".npy"),
+    b"\x1f\x8b": ("compressed by gzip", GZIP),
+    b"\x28\xb5\x2f\xfd": ("compressed by zstd", ZSTD),
+    b"PK\x03\x04": ("a zip archive or a spreadsheet", ".zip"),
+}
+
+#: Texts that denote a missing value by default.
+MISSING_WORDS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "#N/A")
+
+#: The path that denotes standard input.
+STDIN = "-"
 
 #: The name of the row index where pandas writes it as a column.
 INDEX = re.compile(r"__index_level_\d+__")
@@ -40,6 +71,153 @@ INDEX = re.compile(r"__index_level_\d+__")
 #: values of other formats, are read from any file; of a larger one so many per byte of it.
 MOST_BYTES, BYTES_PER_BYTE = 2**26, 50
 MOST_VALUES, VALUES_PER_BYTE = 2**25, 64
+
+
+class FileError(ValueError):
+    r"""A file that cannot be read or written.
+
+    Attributes
+    ----------
+    path : str
+    problem : str
+    remedy : str
+    line : int or None
+        The line of a text file, counted from 1.
+    setting : tuple of str and object, or None
+        The parameter of `Table.open` that resolves it, with a value to try.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from pidselect import Table
+    >>> from pidselect.data import FileError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("age,city\n31,Rome\n44,Oslo,Norway\n")
+    ...     try:
+    ...         Table.open(path)
+    ...     except FileError as error:
+    ...         print(error.line, error.problem)
+    3 found 3 fields where the header has 2 (the delimiter is ','): '44,Oslo,Norway'
+    """
+
+    def __init__(
+        self,
+        path: object,
+        problem: str,
+        remedy: str,
+        line: int | None = None,
+        setting: Setting | None = None,
+    ) -> None:
+        super().__init__(path, problem, remedy, line, setting)
+        self.path, self.problem, self.remedy = str(path), problem, remedy
+        self.line, self.setting = line, setting
+
+    def __str__(self) -> str:
+        where = repr(self.path) + (f", line {self.line}" if self.line else "")
+        return f"{where}: {self.problem}. {self.remedy}"
+
+
+def no_rows(path: object) -> FileError:
+    """Return the error for a file without rows."""
+    return FileError(path, "it has no rows", "Choose a file with at least one row of values")
+
+
+# --------------------------------------------------------------------------------- names and paths
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix of a file's name, without that of its compression."""
+    return Path(path.stem if path.suffix.lower() in PACKED else path.name).suffix.lower()
+
+
+def format_of(path: Path) -> Format | None:
+    """Return the format of a file by its name, None if it has none of ours."""
+    found = SUFFIXES.get(suffix_of(path))
+    return None if path.suffix.lower() in PACKED and found not in TEXTS else found
+
+
+def choose(
+    path: object,
+    names: Sequence[str],
+    columns: Collection[str] | None,
+    without: Collection[str] = (),
+) -> tuple[str, ...]:
+    """Return the names among `columns` (None: all) but for those of `without`."""
+    for name in sorted({*(columns or ()), *without} - set(names)):
+        problem = f"it has no column {name!r}{did_you_mean(name, names)}"
+        raise FileError(path, problem, "Use the names of the header")
+    left = tuple(n for n in names if (columns is None or n in columns) and n not in without)
+    if not left:
+        raise FileError(path, "no column is left", f"It has the columns {quoted(names)}")
+    return left
+
+
+def check_path(path: AnyPath) -> Path:
+    """Return the path of a file that exists and has a format that can be read.
+
+    Examples
+    --------
+    >>> check_path("no such folder/table.csv")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: there is no file 'no such folder/table.csv', and no folder 'no such folder'
+    """
+    if str(path) == STDIN:
+        return _spooled(sys.stdin.buffer)
+    place = Path(path)
+    if place.is_dir():
+        raise FileError(path, "it is a folder", "Give the path of a file in it")
+    if place.suffix.lower() in SPREADSHEETS:
+        remedy = "Save it as CSV, or read it with pandas.read_excel and pass the dataframe"
+        raise FileError(path, "it is a spreadsheet", remedy)
+    if format_of(place) is None:
+        ends = f"{', '.join(SUFFIXES)}, that of a text also in {GZIP} or {ZSTD}"
+        remedy = "Read other formats with pandas, and pass the dataframe"
+        raise FileError(path, f"its name must end in {ends}", remedy)
+    if place.exists():
+        return place
+    folder = place.parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"there is no file {str(path)!r}, and no folder {str(folder)!r}")
+    names = sorted(other.name for other in folder.iterdir() if other.is_file())
+    stems = [name for name in names if name.partition(".")[0] == place.name.partition(".")[0]]
+    near = dict.fromkeys((*get_close_matches(place.name, names), *stems))
+    found = quoted(str(folder / name) for name in near)
+    hint = f"; did you mean {found}?" if found else ""
+    raise FileNotFoundError(f"there is no file {str(path)!r}{hint}")
+
+
+@lru_cache(maxsize=1)
+def _spooled(stream: IO[bytes]) -> Path:
+    """Copy a stream to a temporary file, as it can be read only once; it lasts until the exit."""
+    # Windows does not delete a file that is still mapped into memory.
+    folder = tempfile.TemporaryDirectory(prefix="pidselect-", ignore_cleanup_errors=True)
+    _SPOOLS.append(folder)  # deleted at exit
+    place = Path(folder.name, "standard input")
+    with place.open("wb") as file:
+        shutil.copyfileobj(stream, file)
+    with place.open("rb") as file:
+        start = file.read(2**10)
+    packing = next((end for end in _endings(start) if end in PACKED), "")
+    place = place.rename(f"{place}{packing}")
+    with suppress(FileError):  # which is raised where the table is read
+        start = contents(place, 2**10)
+    ending = next(end for end in _endings(start) if end in SUFFIXES)
+    return place.rename(place.with_name(f"standard input{ending}{packing}"))
+
+
+_SPOOLS: list[tempfile.TemporaryDirectory[str]] = []
+
+
+def _endings(start: bytes) -> list[str]:
+    """Return the ends that a file's name may have by its first bytes."""
+    found = [end for first, (_, end) in SIGNATURES.items() if start.startswith(first)]
+    return [*found, ".jsonl" if start.lstrip().startswith(b"{") else ".csv"]
+
+
+# ------------------------------------------------------------------------------------------ reading
 
 
 def read_file(
@@ -90,15 +268,14 @@ def as_names(names: str | Iterable[str]) -> tuple[str, ...]:
     return (str(names),) if isinstance(names, str) else tuple(dict.fromkeys(map(str, names)))
 
 
-def require_polars(path: object) -> Any:
-    """Return polars, which is imported where a file is read or written."""
+def require(library: str, path: object) -> Any:
+    """Return a library that is imported where a file is read or written."""
     try:
-        import polars
+        return import_module(library)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
-            f"to read or write {str(path)!r} needs polars: pip install 'pidselect[cli]'"
+            f"to read or write {str(path)!r} needs {library}: pip install 'pidselect[cli]'"
         ) from error
-    return polars
 
 
 @contextmanager
@@ -125,7 +302,7 @@ def reading(path: object, name: str | None = None) -> Iterator[None]:
 
 def _scan(path: Path) -> Any:
     """Return a Parquet file, or an Arrow file or stream, as a lazy frame."""
-    polars = require_polars(path)
+    polars = require("polars", path)
     if format_of(path) == "parquet":
         return polars.scan_parquet(path, glob=False)
     content = path.read_bytes()
@@ -136,7 +313,7 @@ def _scan(path: Path) -> Any:
 def _read_frame(path: Path, names: Sequence[str]) -> Any:
     """Return some columns, unless there are more values than the file can hold."""
     frame = _scan(path)
-    n_rows = frame.select(require_polars(path).len()).collect().item()
+    n_rows = frame.select(require("polars", path).len()).collect().item()
     if n_rows * len(names) > max(MOST_VALUES, VALUES_PER_BYTE * path.stat().st_size):
         problem = f"it declares {n_rows:,} rows, too many for its size"
         remedy = "If it is whole, read fewer columns, or read it otherwise and pass the dataframe"
@@ -165,7 +342,7 @@ def contents(path: Path, most: int | None = None) -> bytes:
     if packing not in PACKED:
         with path.open("rb") as file:
             return file.read(-1 if most is None else most)
-    unpacker: Any = gzip if packing == GZIP else _require_zstd(path)
+    unpacker: Any = gzip if packing == GZIP else require(ZSTD_LIBRARY, path)
     limit = max(MOST_BYTES, BYTES_PER_BYTE * path.stat().st_size)
     try:
         with unpacker.open(path) as packed:
@@ -179,17 +356,49 @@ def contents(path: Path, most: int | None = None) -> bytes:
     return content
 
 
-def _require_zstd(path: object) -> Any:
-    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"to read {str(path)!r} needs backports.zstd: pip install 'pidselect[cli]'"
-        ) from error
-
-
 # ----------------------------------------------------------------------------------------- writing
+
+
+def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:
+    """Return the path of a file that can be written, by its name and its folder."""
+    place = Path(target)
+    if not place.name.lower().endswith(WRITTEN):
+        remedy = f"Its name must end in {', '.join(WRITTEN)}"
+        raise FileError(target, "its format cannot be written", remedy)
+    if place.is_dir():
+        raise FileError(target, "it is a folder", "Give the path of a file in it")
+    if not place.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(place.parent)!r}; create it first")
+    is_source = source is not None and str(source) != STDIN and place.exists()
+    if is_source and os.path.samefile(cast(AnyPath, source), place):
+        raise FileError(target, "it is the table itself, which would be lost", "Give another name")
+    return place
+
+
+@contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file beside its place, and move it there when all is written.
+
+    A device, or a pipe, is written to as it is.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    place = Path(os.path.realpath(path))  # where a link leads
+    beside = place.parent / f".pidselect-{secrets.token_hex(8)}.part"
+    try:
+        with beside.open("xb") as file:
+            with suppress(OSError):  # who may read it, stays as it was
+                beside.chmod(place.stat().st_mode)
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, place)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
 
 
 def write_columns(source: AnyPath, target: AnyPath, names: Sequence[str], **text: Any) -> None:
@@ -216,7 +425,7 @@ def write_columns(source: AnyPath, target: AnyPath, names: Sequence[str], **text
     from .text_files import DelimitedFile, TextSettings, open_text
 
     settings, origin, place = TextSettings(**text), check_path(source), check_target(target, source)
-    polars, chosen = require_polars(target), as_names(names)
+    polars, chosen = require("polars", target), as_names(names)
     is_parquet, encoding, delimiter = format_of(place) == "parquet", "utf-8", ","
     fields = dict(zip(chosen, chosen, strict=True))
     with reading(source):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, cast
@@ -16,14 +16,7 @@ from scipy import sparse
 
 from .column import Column, Columns
 from .messages import quoted
-from .raw_column import (
-    BOOLS,
-    Form,
-    RawColumn,
-    from_array,
-    from_column,
-    from_series,
-)
+from .raw_column import BOOLS, Form, RawColumn, from_array, from_series
 
 
 def is_frame(X: object) -> bool:
@@ -60,7 +53,14 @@ def read_columns(X: Any) -> tuple[RawColumn, ...]:
     X = collect(X)
     if isinstance(X, Columns):
         return tuple(map(_as_read, X.columns))
-    return tuple(from_column(name, column) for name, column in _named_columns(X))
+    if is_frame(X):
+        frame = _frame(X)
+        _check_shape(frame.shape)
+        names = unique_names(frame.columns)
+        return tuple(map(from_series, names, map(frame.get_column, frame.columns)))
+    matrix = to_matrix(X)
+    _check_shape(matrix.shape)
+    return tuple(from_array(f"x{place}", column) for place, column in enumerate(matrix.T))
 
 
 def column_names(X: Any) -> tuple[str, ...]:
@@ -76,8 +76,6 @@ def n_rows(X: Any) -> int:
     """Return the number of rows of a table or a vector."""
     if isinstance(X, Columns):
         return X.n_samples
-    if is_frame(X):
-        return _frame(X).shape[0]
     return len(X if hasattr(X, "__len__") else _array(X, "X"))
 
 
@@ -140,13 +138,9 @@ def convert(X: Any, library: str) -> Any:
         return X
     if library == "polars":
         return frame.to_polars()
-    if library == "pandas" and (
-        frame.implementation.is_polars() or frame.implementation.is_pyarrow()
-    ):
+    if library == "pandas":
         # Integers beside missing ones would become floats, which do not hold all of them.
         return frame.to_arrow().to_pandas(integer_object_nulls=True)
-    if library == "pandas":
-        return frame.to_pandas()
     columns = [np.asarray(frame.get_column(name).to_numpy()) for name in frame.columns]
     dtypes = {column.dtype for column in columns}
     kinds = "bmMiuf" if len(dtypes) == 1 else "iuf"
@@ -198,16 +192,11 @@ def to_matrix(X: Any) -> NDArray[Any]:
     )
 
 
-def frame_library(X: object) -> str | None:
-    """Return the name of the library whose dataframe X is, or None if it is no dataframe."""
-    return _frame(X).implementation.value if is_frame(X) else None
-
-
-def library_of(*values: object) -> str | None:
+def frame_library(*values: object) -> str | None:
     """Return the name of the library of the first dataframe or series; None if there is none."""
     for value in values:
         if is_frame(value):
-            return frame_library(value)
+            return _frame(value).implementation.value
         if nw.dependencies.is_into_series(value):
             return str(nw.from_native(cast(Any, value), series_only=True).implementation.value)
     return None
@@ -249,21 +238,6 @@ def unique_names(names: Sequence[Any]) -> tuple[str, ...]:
             "df.columns = [f'x{i}' for i in range(df.shape[1])]"
         )
     return texts
-
-
-def _named_columns(X: Any) -> Iterator[tuple[str, nw.Series[Any] | NDArray[Any]]]:
-    """Yield a table's columns with their names, as a frame or an array holds them."""
-    if is_frame(X):
-        frame = _frame(X)
-        _check_shape(frame.shape)
-        names = unique_names(frame.columns)
-        for name, key in zip(names, frame.columns, strict=True):
-            yield name, frame.get_column(key)
-        return
-    matrix = to_matrix(X)
-    _check_shape(matrix.shape)
-    for place, column in enumerate(matrix.T):
-        yield f"x{place}", column
 
 
 def _as_read(column: Column) -> RawColumn:

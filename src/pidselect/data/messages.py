@@ -194,10 +194,10 @@ def cut(text: str, most: int = 60) -> str:
     return f"{text[:head]}…{text[len(text) - tail :]}"
 
 
-def shorten(name: str, width: int = 22) -> str:
-    """Return a printable name cut to a width at its end, for a column of a table."""
+def shorten(name: str) -> str:
+    """Return a printable name cut to 22 letters at its end, for a column of a table."""
     text = shown(name)
-    return text if len(text) <= width else f"{text[: width - 3]}..."
+    return text if len(text) <= 22 else f"{text[:19]}..."
 
 
 def listed(names: Sequence[str], most: int = 8, letters: int = 60) -> str:

@@ -14,12 +14,9 @@ from .messages import check_choice
 from .raw_column import RawColumn
 
 Missing = Literal["error", "drop", "category"]
-POLICIES: tuple[Missing, ...] = get_args(Missing)
-
-Inputs = Mapping[str, Sequence[RawColumn]]
 
 
-def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
+def kept_rows(inputs: Mapping[str, Sequence[RawColumn]], missing: Missing = "error") -> IntArray:
     """Return the rows to go on with, or raise what the policy asks for.
 
     `inputs` is what the caller passed, by the name of the argument ("X", "y").
@@ -36,7 +33,7 @@ def kept_rows(inputs: Inputs, missing: Missing = "error") -> IntArray:
     with sklearn.impute.SimpleImputer), or use missing='drop' to drop the rows that have any, or
     missing='category' to treat them as a separate level.
     """
-    check_choice(missing, POLICIES, "missing")
+    check_choice(missing, get_args(Missing), "missing")
     for argument, raws in inputs.items():
         _check_finite(argument, raws)
     columns = [raw for raws in inputs.values() for raw in raws]

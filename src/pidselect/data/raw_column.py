@@ -17,7 +17,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from .column import FloatArray, IntArray
+from .column import FloatArray
 from .messages import cut, warn_caller
 
 Form = Literal["number", "time", "bool", "text", "category", "graded"]
@@ -51,10 +51,6 @@ class RawColumn:
     labels: tuple[str, ...] | None = None
     is_categorical: bool = False
 
-    def take(self, rows: IntArray) -> RawColumn:
-        """Return the column restricted to `rows`."""
-        return replace(self, values=self.values[rows])
-
     def present(self) -> FloatArray:
         """Return the values that are not missing."""
         missing = np.isnan(self.values)
@@ -66,11 +62,6 @@ class RawColumn:
         if np.isnan(value):
             return "nan"
         return repr(self.labels[int(value)]) if self.labels else f"{value:g}"
-
-
-def from_column(name: str, column: nw.Series[Any] | NDArray[Any]) -> RawColumn:
-    """Read a narwhals series, or a 1-D array of any dtype."""
-    return from_series(name, column) if isinstance(column, nw.Series) else from_array(name, column)
 
 
 def from_array(name: str, values: NDArray[Any]) -> RawColumn:
@@ -159,7 +150,7 @@ def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
         warn_merged(name, len(set(present)), len(set(floats)))
         return RawColumn(name, "number", _spread(floats, missing))
     if len(families) == 1 and families <= {"date", "duration", "time of day"}:
-        seconds = (_seconds_of(name, value) for value in present)
+        seconds = (seconds_of(name, value) for value in present)
         return RawColumn(name, "time", _spread(seconds, missing))
     raise _odd_value(name, values)
 
@@ -175,7 +166,12 @@ def from_labels(
         used = {value for value in set(values) if not _is_missing(value)}
     except TypeError as error:  # an Arrow dictionary may hold lists
         raise _odd_value(name, values) from error
-    order = _sorted(used) if categories is None else [c for c in categories if c in used]
+    order: list[Any] = [category for category in categories or () if category in used]
+    if categories is None:
+        try:
+            order = sorted(used)
+        except TypeError:  # categories of several types have no order of their own
+            order = sorted(used, key=str)
     codes = {value: code for code, value in enumerate(order)}
     floats = np.array([codes.get(value, np.nan) for value in values], dtype=np.float64)
     return RawColumn(name, form, floats, tuple(str(value) for value in order))
@@ -221,7 +217,8 @@ def _seconds(name: str, times: NDArray[Any]) -> FloatArray:
     return seconds
 
 
-def _seconds_of(name: str, value: Any) -> float:
+def seconds_of(name: str, value: Any) -> float:
+    """Return a duration in seconds, a date or a time since 1970 in UTC unless it has a zone."""
     match value:
         case np.datetime64() | np.timedelta64():
             return float(_seconds(name, value.reshape(1))[0])
@@ -248,13 +245,6 @@ def _spread(values: Iterable[float], missing: NDArray[np.bool_]) -> FloatArray:
     spread = np.full(len(missing), np.nan)
     spread[~missing] = np.fromiter(values, dtype=np.float64)
     return spread
-
-
-def _sorted(values: Iterable[Any]) -> list[Any]:
-    try:
-        return sorted(values)
-    except TypeError:  # categories of several types have no order of their own
-        return sorted(values, key=str)
 
 
 def _is_missing(value: Any) -> bool:

@@ -27,11 +27,10 @@ from .feature_types import (
     to_column,
     to_target,
 )
-from .files import read_file
+from .files import MISSING_WORDS, check_path, format_of, read_file
 from .input import collect, has_names, read_columns, read_vectors
 from .messages import SHOWN_NAMES, did_you_mean, plain, warn_caller
 from .missing import Missing, check_no_gaps, kept_rows
-from .paths import MISSING_WORDS, check_path, format_of
 from .raw_column import RawColumn
 
 SHOWN_COLUMNS = 20  # columns that are printed
@@ -227,7 +226,7 @@ class Table(Columns):
 
     def take(self, rows: IntArray, reason: str = "constant") -> Table:
         """Return the table restricted to `rows`; what is constant there is skipped for a reason."""
-        columns = tuple(replace(c, values=c.values[rows]) for c in self.columns)
+        columns = tuple(column.take(rows) for column in self.columns)
         constant = {i: reason for i, column in enumerate(columns) if is_constant(column.values)}
         return Table(columns, dict(sorted((constant | {**self.skipped}).items())))
 
@@ -279,7 +278,7 @@ def take_rows(raws: Sequence[RawColumn], rows: IntArray) -> tuple[RawColumn, ...
     """Return the columns restricted to `rows`."""
     if all(len(rows) == len(raw.values) for raw in raws):
         return tuple(raws)
-    return tuple(raw.take(rows) for raw in raws)
+    return tuple(replace(raw, values=raw.values[rows]) for raw in raws)
 
 
 def feature_types_over(X: Any, feature_types: FeatureTypes | None) -> FeatureTypes | None:
@@ -406,20 +405,15 @@ def read_dataset(
             f"sample{'s' * (len(rows) != 1)}; pass a target that varies"
         )
     stated = stated_target_type(feature_types, [raw.name for raw in raws])
-    target = Block(tuple(map(to_target, targets, _target_types(y, targets, stated))))
+    target_types = [stated] * len(targets)
+    if stated is None and isinstance(y, Table):  # those that differ from the inferred ones
+        inferred = map(infer_feature_type, targets)
+        pairs = zip(y.feature_types, inferred, strict=True)
+        target_types = [None if own == other else own for own, other in pairs]
+    target = Block(tuple(map(to_target, targets, target_types)))
     skipped = X.skipped if isinstance(X, Table) else {}
     table = build_table(raws, feature_types_over(X, feature_types), skipped)
     return Dataset(table, target, rows, has_names(y))
-
-
-def _target_types(
-    y: Any, targets: Sequence[RawColumn], stated: FeatureType | None
-) -> list[FeatureType | None]:
-    """Return the stated type of each target; of a table, that which differs from the inferred."""
-    if stated is not None or not isinstance(y, Table):
-        return [stated] * len(targets)
-    pairs = zip(targets, y.feature_types, strict=True)
-    return [None if kind == infer_feature_type(raw) else kind for raw, kind in pairs]
 
 
 def read_block(values: Any, name: str, *, target: bool = False) -> Block:

@@ -6,18 +6,18 @@ import re
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from .column import FloatArray
-from .raw_column import BOOLS, EXACT_INTEGERS, Form, RawColumn, to_float, warn_merged
+from .raw_column import BOOLS, EXACT_INTEGERS, Form, RawColumn, seconds_of, to_float, warn_merged
 
 _CLOCK = r"(?:[01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?"
 CLOCK = re.compile(_CLOCK, re.ASCII)
 MOMENT = re.compile(rf"\d{{4}}-\d\d-\d\d(?:[T ]{_CLOCK}(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+INTEGER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 
 TRUTHS = {"true": 1.0, "True": 1.0, "TRUE": 1.0, "false": 0.0, "False": 0.0, "FALSE": 0.0}
 
@@ -91,17 +91,9 @@ def _numbers(texts: Any) -> FloatArray | None:
 def _number_column(name: str, texts: Any, numbers: FloatArray) -> RawColumn:
     large = np.flatnonzero(np.abs(numbers) >= EXACT_INTEGERS)
     if len(large):
-        found = set(map(_whole_number, texts.gather(large).unique()))
-        whole = {number for number in found if isinstance(number, int)}
+        whole = set(map(int, filter(INTEGER.fullmatch, texts.gather(large).unique())))
         warn_merged(name, len(whole), len(set(map(to_float, whole))))
     return RawColumn(name, "number", numbers)
-
-
-def _whole_number(text: str) -> int | float:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
 
 
 def _values(labels: Sequence[str], forms: Forms) -> tuple[Form, Sequence[float]]:
@@ -113,15 +105,10 @@ def _values(labels: Sequence[str], forms: Forms) -> tuple[Form, Sequence[float]]
     for pattern, before in ((MOMENT, ""), (CLOCK, "1970-01-01T")):
         if "time" in forms and all(map(pattern.fullmatch, labels)):
             with suppress(ValueError, OverflowError):  # the 30th of February
-                return "time", [_seconds(before + label) for label in labels]
+                return "time", [
+                    seconds_of("", datetime.fromisoformat(before + label)) for label in labels
+                ]
     return "text", range(len(labels))
-
-
-def _seconds(text: str) -> float:
-    """Return an ISO date or time in seconds since 1970, in UTC unless a zone is written."""
-    moment = datetime.fromisoformat(text)
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (moment - EPOCH) // timedelta(microseconds=1) / 1e6
 
 
 def typed(texts: Any, forms: Forms, words: frozenset[str], decimal: str | None) -> Any:

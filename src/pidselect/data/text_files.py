@@ -20,9 +20,19 @@ import numpy as np
 
 from pidselect.exceptions import Setting, TextNumbersWarning
 
-from .files import contents, reading, require_polars
+from .files import (
+    MISSING_WORDS,
+    PACKED,
+    SIGNATURES,
+    FileError,
+    choose,
+    contents,
+    format_of,
+    no_rows,
+    reading,
+    require,
+)
 from .messages import counted, plain, quoted, warn_caller
-from .paths import MISSING_WORDS, PACKED, SIGNATURES, FileError, choose, format_of, no_rows
 from .raw_column import RawColumn
 from .text_columns import FORMS, Forms, from_texts
 from .text_numbers import NUMBER, example_of, notation_of, words_among_numbers
@@ -243,7 +253,7 @@ class DelimitedFile:
         )
         if not is_regular:
             return None
-        polars = require_polars(self.path)
+        polars = require("polars", self.path)
         with suppress(FileError), reading(self.path):
             how: Any = {"has_header": False, "infer_schema": False, "separator": chr(delimiter)}
             frame = polars.read_csv(content, **how)
@@ -253,7 +263,7 @@ class DelimitedFile:
 
     def _read_any(self) -> Any:
         """Return all fields as Python's `csv` reads them, and name the line of the first fault."""
-        polars = require_polars(self.path)
+        polars = require("polars", self.path)
         keys = [str(place) for place in range(len(self.fields))]
         read = records(self.path, self.content, self.settings.delimiter or ",")
         rows = (row for row, line in read if self._is_row(row, line))
@@ -379,7 +389,7 @@ class JsonLinesFile:
 
     def texts(self, columns: Names | None = None, without: Names = ()) -> Texts:
         """Return the chosen columns as they are written, with the forms that their types allow."""
-        polars, found = require_polars(self.path), {}
+        polars, found = require("polars", self.path), {}
         forms: dict[type, Forms] = {_Number: ("number",), bool: ("boolean",), str: ("time",)}
         for name in choose(self.path, self.names, columns, without):
             values = self._columns[name]

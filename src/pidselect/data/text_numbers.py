@@ -34,18 +34,18 @@ def notation_of(labels: Sequence[str]) -> Notation | None:
     >>> notation_of(["1", "2", "3.5", "4", "?"]), notation_of(["01067", "10115"])
     ('words', None)
     """
-    notation = _notation_of(labels) if labels else None
-    return None if notation is None or any(map(_CODE.fullmatch, labels)) else notation
-
-
-def _notation_of(labels: Sequence[str]) -> Notation | None:
+    if not labels:
+        return None
+    notation: Notation | None = None
     if all(map(_WITH_COMMA.fullmatch, labels)):
-        return "comma" if any("," in label for label in labels) else "plain"
-    if all(NUMBER.fullmatch(label) and "," not in label for label in labels):
-        return "plain"
-    if _are_measured(labels):
-        return "measured"
-    return "words" if words_among_numbers(labels) else None
+        notation = "comma" if any("," in label for label in labels) else "plain"
+    elif all(NUMBER.fullmatch(label) and "," not in label for label in labels):
+        notation = "plain"
+    elif _are_measured(labels):
+        notation = "measured"
+    elif words_among_numbers(labels):
+        notation = "words"
+    return None if notation is None or any(map(_CODE.fullmatch, labels)) else notation
 
 
 def _are_measured(labels: Sequence[str]) -> bool:
@@ -63,11 +63,6 @@ def example_of(labels: Sequence[str]) -> str:
     """Return a text that is no plain number, if there is one, as an example."""
     unusual = (label for label in labels if "," in label or not NUMBER.fullmatch(label))
     return next(unusual, labels[0])
-
-
-def are_codes(labels: Sequence[str]) -> bool:
-    """Return whether the texts are whole numbers without a sign, as codes of labels are."""
-    return all(label.strip().isdecimal() for label in labels)
 
 
 def words_among_numbers(labels: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ from pidselect.data import (
     warn_caller,
 )
 from pidselect.data.feature_types import TARGET, stated_feature_types, to_column, to_target
-from pidselect.data.input import library_of, read_vectors
+from pidselect.data.input import frame_library, read_vectors
 from pidselect.data.raw_column import RawColumn
 from pidselect.decomposition.binning import BINNINGS, Binning, count_bins, is_binned
 from pidselect.decomposition.inference import InferenceSettings, infer
@@ -162,7 +162,7 @@ def decompose(
         confidence=None if intervals is None else confidence,
         binned=binned or None,
         variables=tuple(names) if is_named else None,
-        frame_library=library_of(*listed, target),
+        frame_library=frame_library(*listed, target),
     )
 
 

@@ -20,8 +20,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from pidselect.data import n_rows
+from pidselect.data.files import atomic_write
 from pidselect.data.messages import counted, cut, shown
-from pidselect.data.paths import atomic_write
 from pidselect.decomposition import Explanation
 from pidselect.report.levels import joint_tables, target_profiles
 from pidselect.report.summary import FORMAT, ReportMetadata, summarise
@@ -152,13 +152,13 @@ def write_report(
 
 def save(page: str, path: str | os.PathLike[str]) -> Path:
     """Write a page atomically; folders are made if needed, links are followed."""
-    place = Path(os.path.realpath(path))
+    place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"{str(path)!r} is a folder: give the path of a file.")
     place.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(place) as file:
         file.write(page.encode())
-    return Path(path)
+    return place
 
 
 def _code(selector: Any) -> str:

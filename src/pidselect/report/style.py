@@ -54,7 +54,7 @@ SETTINGS: Any = {
 }
 
 
-def tidy(svg: str, label: str, prefix: str, description: str = "") -> str:
+def tidy(svg: str, label: str, prefix: str, description: str) -> str:
     """Return an SVG of matplotlib as one element of a page, with ids of its own.
 
     `label` and `description` are for screen readers, `prefix` is that of all ids. Styles that would
@@ -84,9 +84,6 @@ def tidy(svg: str, label: str, prefix: str, description: str = "") -> str:
         "role": "img",
         "style": "stroke-linejoin:round;stroke-linecap:butt",
     }
-    if not description:
-        root.set("aria-label", label)
-        return ElementTree.tostring(root, encoding="unicode")
     root.set("aria-labelledby", f"{prefix}-title {prefix}-desc")
     for place, (tag, words) in enumerate((("title", label), ("desc", description))):
         element = ElementTree.Element(tag, {"id": f"{prefix}-{tag}"})

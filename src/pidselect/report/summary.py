@@ -43,8 +43,6 @@ MIN_PAIRED, MAX_PAIRED = 3, 30
 #: Libraries on whose version numbers may depend.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
 
-Environment = dict[str, str | int]
-
 #: Attributes of a step that are shown.
 STEP_FACTS = (
     *("phase", "chosen", "jointly_included", "score", "unit", "estimator", "critical_value"),
@@ -123,7 +121,7 @@ def summarise(
             "profiles": profiles,
             "pairs": _pairs(explanation),
             "stability": None if stability is None else stability.to_dict(),
-            "findings": [finding.to_dict() for finding in findings],
+            "findings": list(findings),
             "settings": selection.settings,
             "environment": environment(),
         }
@@ -226,7 +224,7 @@ def _pairs(explanation: Explanation | None) -> dict[str, Any] | None:
     }
 
 
-def environment() -> Environment:
+def environment() -> dict[str, str | int]:
     """Return the processor, the system, and the versions of Python and of the libraries."""
     return {
         "cpu": cpu_model(),

@@ -12,7 +12,6 @@ from pidselect.decomposition.explanation import ATOMS
 from pidselect.report.pictures import finite, number, percent, strips
 
 Record = Mapping[str, Any]
-Cell = dict[str, Any]
 
 #: Kinds of columns that stay even if all cells are equal.
 KEPT = ("name", "order", "how", "strip")
@@ -24,7 +23,7 @@ class TableColumn:
 
     title: str
     kind: str
-    cells: Sequence[Cell]
+    cells: Sequence[dict[str, Any]]
 
 
 def make_table(columns: Iterable[TableColumn]) -> dict[str, Any]:

@@ -221,11 +221,11 @@ def label(name: str, most: int = SHORT_NAME) -> str:
     return cut(shown(name), most)
 
 
-def width(text: str, size: float = LABEL_SIZE) -> float:
+def width(text: str) -> float:
     """Return the approximate width of a text, in inches; some letters have two cells or none."""
     lines = [[one for one in line if not combining(one)] for line in text.split("\n")]
     longest = max(sum(1 + (east_asian_width(one) in "WF") for one in line) for line in lines)
-    return longest * LETTER * size / LABEL_SIZE
+    return longest * LETTER
 
 
 def max_width(names: Sequence[str]) -> float:
