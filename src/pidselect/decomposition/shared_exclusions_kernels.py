@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pidselect.data import FloatArray, IntArray
 from pidselect.estimators.knn.general import CountingRule
-from pidselect.estimators.knn.spaces import JIT, FloatArray
+from pidselect.estimators.knn.spaces import JIT
 from pidselect.jit import njit
-
-IntArray = NDArray[np.int64]
 
 
 class Spaces(NamedTuple):

@@ -166,7 +166,12 @@ def _read(
     dataset = read_like_fit(
         X, y, selector.feature_types_, settings.target_types, parameters.missing
     )
-    _check_target(dataset, selector._target)
+    names, fitted = dataset.target.names, selector._target
+    if dataset.has_target_names and fitted is not None and names != fitted:
+        raise ValueError(
+            f"y has the column(s) {', '.join(map(repr, names))}, but the selector was fitted with "
+            f"{', '.join(map(repr, fitted))}. Pass the same target, its columns in the same order."
+        )
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
     _, taken, context = make_context(
         selector, parameters, dataset, estimators, codes, settings.seed
@@ -294,16 +299,6 @@ def read_like_fit(
     columns = zip(dataset.table.columns, feature_types, strict=True)
     table = Table(tuple(replace(column, name=name) for column, name in columns))
     return replace(dataset, table=table, target=target)
-
-
-def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
-    """Raise if the target has other names than in the fit; a target without names matches any."""
-    names = dataset.target.names
-    if dataset.has_target_names and fitted is not None and names != fitted:
-        raise ValueError(
-            f"y has the column(s) {', '.join(map(repr, names))}, but the selector was fitted with "
-            f"{', '.join(map(repr, fitted))}. Pass the same target, its columns in the same order."
-        )
 
 
 def data_digest(dataset: Dataset) -> str:
