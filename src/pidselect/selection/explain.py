@@ -371,7 +371,11 @@ def _roles(
         roles = recorded_roles(record)
         final = marginal = dict[str, float]()
         if in_sample:
-            final, marginal = _final_p_values(record), _marginal_p_values(record)
+            final = _final_p_values(record)
+            first = next((step for step in record.steps if step.phase == "forward"), None)
+            of_marginal = (step for step in (record.marginal, first) if step and step.p_values)
+            if step := next((step for step in of_marginal if not step.conditioning_set), None):
+                marginal = dict(zip(step.candidates, step.p_values, strict=True))
         found = {
             name: Relevance(roles[name], final.get(name), marginal.get(name)) for name in features
         }
@@ -425,15 +429,6 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
         roles.setdefault(candidate.name, "untested")
     roles |= dict.fromkeys(record.duplicates, "duplicate")
     return roles | dict.fromkeys(record.skipped, "skipped")
-
-
-def _marginal_p_values(record: Selection) -> dict[str, float]:
-    """Return the p-values of I(f; y) = 0: of the first step, or of the marginal tests."""
-    first = next((step for step in record.steps if step.phase == "forward"), None)
-    for step in filter(None, (record.marginal, first)):
-        if not step.conditioning_set and step.p_values:
-            return dict(zip(step.candidates, step.p_values, strict=True))
-    return {}
 
 
 def _final_p_values(record: Selection) -> dict[str, float]:

@@ -173,7 +173,12 @@ def _run_test(
     tests: list[RunningTest] = []
     for part in parts:
         tests.append(RunningTest(part, _n_first(part), step_down, statistic))
-        screened = tests[-1].screen(choose(tests[-1].min_observed))
+        candidate = choose(tests[-1].min_observed)
+        # A test that is disputed may take many permutations; another scheme may decide with few.
+        while (screened := tests[-1].decision(candidate)) == "open":
+            if tests[-1].is_reached(candidate):
+                break
+            tests[-1].permute(candidate)
         if screened == "not significant":
             break
     chosen = choose(np.min([test.min_observed for test in tests], axis=0))
@@ -244,18 +249,9 @@ class RunningTest:
         """The smallest observed value of each candidate over the tests."""
         return np.asarray(self.observed.min(axis=0))
 
-    def screen(self, chosen: int) -> Decision:
-        """Permute until a candidate is decided, or until a permutation reaches its value.
-
-        A test that is disputed may take many permutations; another scheme may decide with few.
-        """
-        while (decision := self.decision(chosen)) == "open" and not self._is_reached(chosen):
-            self.permute(chosen)
-        return decision
-
     def permute(self, chosen: int) -> None:
         """Compute more permutations: several batches if none has reached a candidate's value."""
-        self.extend(PERMUTATION_BATCH * (1 if self._is_reached(chosen) else UNDISPUTED_BATCHES))
+        self.extend(PERMUTATION_BATCH * (1 if self.is_reached(chosen) else UNDISPUTED_BATCHES))
 
     def extend(self, n_permutations: int) -> None:
         """Compute so many more permutations."""
@@ -265,7 +261,7 @@ class RunningTest:
         more = self._kept(self._standardized(values).max(axis=2))
         self.surrogates = np.concatenate([self.surrogates, more], axis=2)
 
-    def _is_reached(self, chosen: int) -> bool:
+    def is_reached(self, chosen: int) -> bool:
         """Return whether any permutation has reached the observed value of a candidate."""
         tests = zip(self.observed[:, chosen], self.surrogates, strict=True)
         return any((self._statistic(null) >= value - TIE).any() for value, null in tests)
