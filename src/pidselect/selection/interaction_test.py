@@ -147,6 +147,7 @@ def _run_test(
             statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
+    del bound  # released before others are bound
     of_found = added_bits(context, [candidates[place] for place in found], given)
     bits = sum(of_found.values())  # by the chain rule
     null = [statistic[1:] for statistic in statistics]
