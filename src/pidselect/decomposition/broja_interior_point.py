@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pidselect.data import FloatArray
 from pidselect.decomposition.broja_certificate import certify
 from pidselect.decomposition.broja_newton import (
     CHUNK,
     ENTRY,
     INLINED,
     KERNEL,
-    FloatArray,
     NewtonStep,
     NewtonSystem,
     factorise,

@@ -16,8 +16,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pidselect.data import FloatArray, IntArray
 from pidselect.decomposition.rows import (
     FLOAT,
     ONE,
@@ -36,9 +36,6 @@ from pidselect.decomposition.rows import (
     subtract_product,
 )
 from pidselect.jit import njit
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 #: A pivot below this fraction of its diagonal entry is rounding: its unknown is not changed.
 NOTHING_LEFT = 1e-14

@@ -130,8 +130,13 @@ def possible_cells(pmf: FloatArray) -> BoolArray:
     places, empty = np.argwhere(candidates), ~filled[candidates]
     if not empty.any():
         return candidates
-    marginals = _marginals(places, pmf.shape)
     n_empty, n_cells = int(empty.sum()), len(places)
+    faces = []
+    for i, j in combinations(range(3), 2):
+        rows, size = places[:, i] * pmf.shape[j] + places[:, j], pmf.shape[i] * pmf.shape[j]
+        entries = np.ones(n_cells), (rows, np.arange(n_cells))
+        faces.append(csr_array(entries, shape=(size, n_cells)))
+    marginals = csr_array(vstack(faces))
     counted_bounds = np.tile([0.0, 1.0], (n_empty, 1))
     more_bounds = np.column_stack([np.where(empty, 0.0, -np.inf), np.full(n_cells, np.inf)])
     found = linprog(
@@ -163,16 +168,6 @@ def _fill_by_exchange(filled: BoolArray, candidates: BoolArray) -> BoolArray:
             ways[a] = np.einsum("bxt,xbt->bt", opposite @ plane, giving)
         filled = filled | ((ways > 0) & candidates)
     return filled
-
-
-def _marginals(places: np.ndarray, shape: tuple[int, ...]) -> csr_array:
-    """Return the matrix of the three two-variable marginals."""
-    ones, columns, parts = np.ones(len(places)), np.arange(len(places)), []
-    for i, j in combinations(range(3), 2):
-        rows = places[:, i] * shape[j] + places[:, j]
-        size = (shape[i] * shape[j], len(places))
-        parts.append(csr_array((ones, (rows, columns)), shape=size))
-    return csr_array(vstack(parts))
 
 
 def _fit_in_turn(q: FloatArray, p: FloatArray, n_rounds: int) -> FloatArray:

@@ -137,7 +137,7 @@ def decompose(
         if bins is not None:
             for block in blocks:
                 binned |= count_bins(block, bins, binning, CLASS_LEVELS)
-        if sample.samples_per_state < FEWEST_PER_STATE:
+        if sample.n_samples < FEWEST_PER_STATE * sample.n_states:
             warn_caller(_few_samples_message(sample, bins, blocks))
         if n_permutations or n_bootstrap:
             # Observed states may be merged before solving; those of permutations may differ.
@@ -178,9 +178,9 @@ def _few_samples_message(sample: DiscreteSample, bins: int | None, blocks: Seque
     remedies += ["fewer columns per source", 'measure="gaussian" or "sx-ksg", which need no states']
     return (
         f"{sample.n_samples} samples over {sample.n_states} joint states of the sources and the "
-        f"target are {sample.samples_per_state:.1f} per state; with fewer than {FEWEST_PER_STATE} "
-        f"the atoms are strongly biased. Use {', '.join(remedies)}; n_permutations=200 also "
-        "returns bias-corrected atoms."
+        f"target are {sample.n_samples / sample.n_states:.1f} per state; with fewer than "
+        f"{FEWEST_PER_STATE} the atoms are strongly biased. Use {', '.join(remedies)}; "
+        "n_permutations=200 also returns bias-corrected atoms."
     )
 
 

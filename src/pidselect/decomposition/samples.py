@@ -55,11 +55,6 @@ class DiscreteSample:
         return int(join_codes(self.codes).max()) + 1
 
     @property
-    def samples_per_state(self) -> float:
-        """The mean number of samples of a joint state that occurs."""
-        return self.n_samples / self.n_states
-
-    @property
     def lattice(self) -> Lattice:
         """The lattice of the atoms."""
         return lattice(len(self.codes) - 1)

@@ -22,8 +22,11 @@ def sentence(feature: FeatureExplanation, explanation: Explanation) -> str:
     if feature.role == "skipped":
         return f"{name} was skipped: {feature.reason}."
     if feature.added is None:
+        is_more = feature.role == "adds to the selected set"
+        role = "significant given the selected features, but not selected" * is_more or feature.role
+        test = "" if feature.p_value is None else f" ({explanation.p_text(feature.p_value)})"
         why = f": {feature.reason}" if feature.reason else ""
-        return f"{name} is {_state(feature, explanation)}; its information is not estimable{why}."
+        return f"{name} is {role}{test}; its information is not estimable{why}."
     clauses = _selected(feature, explanation) if feature.selected else _other(feature, explanation)
     fit = feature.added_in_fit
     return f"{name} {clauses}{'' if fit is None else f'; in the fit it added {bits(fit)}'}."
@@ -118,14 +121,6 @@ def _other(feature: FeatureExplanation, explanation: Explanation) -> str:
     if feature.role == "untested":
         return f"was not tested; it would {add} to the selected features ({parts})"
     return f"is not selected, but would {add} to the selected features ({parts}; {test})"
-
-
-def _state(feature: FeatureExplanation, explanation: Explanation) -> str:
-    """Return role and test of a feature whose information is not estimable."""
-    role: str = feature.role
-    if role == "adds to the selected set":
-        role = "significant given the selected features, but not selected"
-    return role if feature.p_value is None else f"{role} ({explanation.p_text(feature.p_value)})"
 
 
 def _is_alone(feature: FeatureExplanation, explanation: Explanation) -> bool:

@@ -90,13 +90,8 @@ def _agreements(
         yield mask, probabilities
         return
     yield from _agreements(probabilities, axis + 1, mask | 1 << axis)
-    yield from _agreements(_sum_of_others(probabilities, axis), axis + 1, mask)
-
-
-def _sum_of_others(values: FloatArray, axis: int) -> FloatArray:
-    """Return, at each index along an axis, the sum of all other values."""
-    along = np.moveaxis(values, axis, 0)
-    others = np.zeros_like(along)
+    along = np.moveaxis(probabilities, axis, 0)
+    others = np.zeros_like(along)  # at each index, the sum of all other values
     others[1:] += np.cumsum(along[:-1], axis=0)
     others[:-1] += np.cumsum(along[:0:-1], axis=0)[::-1]
-    return np.moveaxis(others, 0, axis)
+    yield from _agreements(np.moveaxis(others, 0, axis), axis + 1, mask)

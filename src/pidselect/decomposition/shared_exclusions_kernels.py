@@ -16,11 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pidselect.data import FloatArray, IntArray
 from pidselect.estimators.knn.general import CountingRule
-from pidselect.estimators.knn.spaces import JIT, FloatArray
+from pidselect.estimators.knn.spaces import JIT, insert
 from pidselect.jit import njit
-
-IntArray = NDArray[np.int64]
 
 
 class Spaces(NamedTuple):
@@ -178,13 +177,7 @@ def _find_limit(members, far, target_order, far_in_target, nearest):
         distance = far[members[0], j]
         for member in members[1:]:
             distance = min(distance, far[member, j])
-        distance = max(distance, far_in_target[j])
-        if distance < nearest[last]:
-            place = last
-            while place > 0 and nearest[place - 1] > distance:
-                nearest[place] = nearest[place - 1]
-                place -= 1
-            nearest[place] = distance
+        insert(max(distance, far_in_target[j]), nearest)
     return nearest[last]
 
 

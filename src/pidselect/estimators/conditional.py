@@ -24,7 +24,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import BaseEstimator
 
-from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, is_constant
+from pidselect.data import CLASS_LEVELS, Block, FloatArray, is_constant
 from pidselect.estimators.base import Batch, Estimator, Scorer
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.ksg import KSG
@@ -108,16 +108,14 @@ def varying(block: Block) -> Block:
 
 def unit_ranks(block: Block, scale: float = 1.0) -> Block:
     """Return columns of numbers as ranks from 0 to `scale`, equal values with their mean rank."""
-    return Block(tuple(_ranked(column, scale) for column in block.columns))
-
-
-def _ranked(column: Column, scale: float) -> Column:
-    if column.feature_type == "nominal":
-        return column
-    known = ~np.isnan(column.values)
-    ranks = np.full(len(known), np.nan)
-    ranks[known] = scale * (rankdata(column.values[known]) - 0.5) / max(1, known.sum())
-    return replace(column, values=ranks)
+    columns = list(block.columns)
+    for place, column in enumerate(columns):
+        if column.feature_type != "nominal":
+            known = ~np.isnan(column.values)
+            ranks = np.full(len(known), np.nan)
+            ranks[known] = scale * (rankdata(column.values[known]) - 0.5) / max(1, known.sum())
+            columns[place] = replace(column, values=ranks)
+    return Block(tuple(columns))
 
 
 def estimate_given(x: Block, target: Block, given: Block, k: int = 4) -> float:
@@ -136,10 +134,8 @@ def is_shown_by_residuals(general: Estimator, given: Block) -> bool:
     """Return whether values given S are those of residuals: of ranks, given columns of numbers."""
     by_ranks = getattr(general, "uses_ranks_only", False)
     by_neighbours = getattr(general, "uses_neighbours", False)
-    return by_ranks and by_neighbours and any(map(_is_numeric, given.columns))
-
-
-def _is_numeric(column: Column) -> bool:
-    return column.feature_type != "nominal" and (
-        not column.is_discrete or column.levels() > CLASS_LEVELS
+    return (by_ranks and by_neighbours) and any(
+        column.feature_type != "nominal"
+        and (not column.is_discrete or column.levels() > CLASS_LEVELS)
+        for column in given.columns
     )

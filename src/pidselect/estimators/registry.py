@@ -118,7 +118,8 @@ def resolve_portfolio(
         chosen = tuple(estimator)
     resolved = [resolve(one, block) for one in chosen]
     for index, one in enumerate(resolved):
-        if any(_are_equal(one, other) for other in resolved[:index]):
+        same = (other for other in resolved[:index] if type(one) is type(other))
+        if any(one is other or one.get_params() == other.get_params() for other in same):
             raise ValueError(
                 f"estimator={estimator!r} has {chosen[index]!r} twice: remove one of them."
             )
@@ -137,7 +138,3 @@ def _names(estimators: Sequence[str | Estimator]) -> list[str]:
         counts[name] += 1
         names.append(name if counts[name] == 1 else f"{name} {counts[name]}")
     return names
-
-
-def _are_equal(one: Estimator, other: Estimator) -> bool:
-    return one is other or (type(one) is type(other) and one.get_params() == other.get_params())

@@ -185,7 +185,8 @@ def residuals(
     (0.0, 'noise')
     """
     found = [Residual(column, 0.0) for column in columns]
-    regressed = [place for place, column in enumerate(columns) if not is_labels(column)]
+    are_labels = (column.feature_type == "nominal" and column.levels() > 2 for column in columns)
+    regressed = [place for place, is_kept in enumerate(are_labels) if not is_kept]
     # One thread: sums in another order would be other residuals.
     with threadpool_limits(1, user_api="blas"):
         designs = _designs(given)
@@ -227,11 +228,6 @@ def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list
                     least = np.minimum(least, squares.sum(axis=0) / known)
         found += [e <= 1.0 - _weak(column) for e, column in zip(least.tolist(), some, strict=True)]
     return found
-
-
-def is_labels(column: Column) -> bool:
-    """Return whether a column has labels that are no numbers, as two labels are."""
-    return column.feature_type == "nominal" and column.levels() > 2
 
 
 def _weak(column: Column) -> float:
@@ -405,7 +401,7 @@ def _first_bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
     z = designs["raw"]
     yield _kernel_basis(z, SMOOTH)
     if z.shape[1] > 1 and len(z) <= MANY_SAMPLES:
-        yield _kernel_basis(z, _Radial(_gaussian, np.sqrt(z.shape[1])))
+        yield _kernel_basis(z, _Radial(np.sqrt(z.shape[1])))
 
 
 def _more_bases(z: FloatArray) -> Iterator[_Basis]:
@@ -421,7 +417,7 @@ def _more_bases(z: FloatArray) -> Iterator[_Basis]:
     kernels: list[_Kernel] = [_Additive(_gaussian, 1.0, 1)]
     if n_columns > 1:
         kernels.append(_Additive(_gaussian, 3.0, 2))
-    kernels.append(_Radial(_gaussian, 0.5 * np.sqrt(n_columns)))
+    kernels.append(_Radial(0.5 * np.sqrt(n_columns)))
     for kernel in kernels:
         yield _kernel_basis(z, kernel)
 
@@ -461,13 +457,12 @@ _Kernel = Callable[[FloatArray, FloatArray], FloatArray]
 class _Radial:
     """A function of the distance in all columns."""
 
-    profile: Callable[[FloatArray], FloatArray]
     width: float
 
     def __call__(self, points: FloatArray, others: FloatArray) -> FloatArray:
         squares = (points**2).sum(axis=1)[:, np.newaxis] + (others**2).sum(axis=1)
         distance = np.sqrt(np.maximum(squares - 2.0 * points @ others.T, 0.0))
-        return self.profile(distance / self.width)
+        return _gaussian(distance / self.width)
 
 
 @dataclass(frozen=True)
@@ -495,7 +490,7 @@ class _Additive:
 SMOOTH = _Additive(_matern, 4.0, 1)
 
 #: Functions of all columns, in units of their width.
-RADIAL = _Radial(_gaussian, 1.0)
+RADIAL = _Radial(1.0)
 
 
 def _kernel_features(

@@ -39,7 +39,13 @@ def score_columns(
     last = last_step(steps, "backward")
     if last and last.accepted and {*last.conditioning_set} == names:
         known |= dict(zip(last.candidates, last.values, strict=True))
-    bits = _bits_given_selected(context, pool, selected, known)
+    given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
+    inside = [feature for feature in given if feature.name not in known]
+    outside = [c for c in pool.candidates if c not in selected and c.name not in known]
+    sets = [[other for other in given if other is not feature] for feature in inside]
+    values = information_given(context, [*inside, *outside], sets + [given] * len(outside))
+    unknown = (feature.name for feature in (*inside, *outside))
+    bits = known | dict(zip(unknown, values.tolist(), strict=True))
     scores, p_values = np.full(n_columns, np.nan), np.full(n_columns, np.nan)
     is_selected = np.zeros(n_columns, dtype=bool)
     for feature in (*pool.fixed, *pool.candidates):
@@ -54,24 +60,6 @@ def score_columns(
     for feature in also_relevant:
         is_selected[list(feature.columns)] = True
     return scores, p_values, _ranking(scores, p_values, is_selected)
-
-
-def _bits_given_selected(
-    context: SelectionContext,
-    pool: FeaturePool,
-    selected: Sequence[Feature],
-    known: Mapping[str, float],
-) -> dict[str, float]:
-    """Return the information of all features given the selected ones, the unknown ones anew."""
-    given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
-    inside = [feature for feature in given if feature.name not in known]
-    outside = [c for c in pool.candidates if c not in selected and c.name not in known]
-    bits = dict(known)
-    sets = [[other for other in given if other is not feature] for feature in inside]
-    sets += [given] * len(outside)
-    values = information_given(context, [*inside, *outside], sets)
-    names = (feature.name for feature in (*inside, *outside))
-    return bits | dict(zip(names, values.tolist(), strict=True))
 
 
 def _ranking(scores: FloatArray, p_values: FloatArray, is_selected: NDArray[np.bool_]) -> IntArray:

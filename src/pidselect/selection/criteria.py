@@ -1,14 +1,13 @@
 """Selection criteria: the quantity by which candidates are ranked and tested.
 
 A criterion turns candidates, fixed and selected features into `CandidateScores`. To add one, write
-a class with the attributes of `Criterion` and add it to `CRITERIA`.
+a subclass of `Criterion` and add it to `CRITERIA`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
 
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pairwise_criteria import (
@@ -20,36 +19,11 @@ from pidselect.selection.pairwise_criteria import (
     UniqueInContext,
 )
 from pidselect.selection.pool import Features
-from pidselect.selection.scoring import CandidateScores, SubsetIntersection, cmi_given
-
-
-class Criterion(Protocol):
-    """The interface of a criterion."""
-
-    @property
-    def is_cmi(self) -> bool:
-        """Whether it is the conditional mutual information, which all other phases test."""
-
-    @property
-    def permutes_target(self) -> bool:
-        """Whether redundancy is subtracted: no estimators are standardised, nothing eliminated."""
-
-    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
-        """Return the features that values depend on, besides the candidate."""
-
-    def candidate_scores(
-        self,
-        context: SelectionContext,
-        candidates: Features,
-        fixed: Features,
-        selected: Features,
-        stream_key: tuple[int, ...],
-    ) -> CandidateScores:
-        """Return the values of the candidates given fixed and selected features."""
+from pidselect.selection.scoring import CandidateScores, Criterion, SubsetIntersection, cmi_given
 
 
 @dataclass(frozen=True)
-class Conditional:
+class Conditional(Criterion):
     """Conditional mutual information I(c; y | S).
 
     Parameters
@@ -62,11 +36,6 @@ class Conditional:
 
     max_conditioning: int | None = None
     is_cmi: bool = True
-    permutes_target: bool = False
-
-    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
-        """Return all of them."""
-        return [*fixed, *selected]
 
     def candidate_scores(
         self,

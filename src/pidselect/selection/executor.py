@@ -128,13 +128,6 @@ class CUDA(CPU):
 DEVICES: dict[str, CPU] = {"cpu": CPU(), "cuda": CUDA()}
 
 
-def discard(results: Iterable[Any]) -> None:
-    """End tasks whose results are no longer needed, without joblib's warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        getattr(results, "close", lambda: None)()
-
-
 @dataclass(frozen=True, eq=False)
 class Common:
     """What all tasks of a call share."""
@@ -299,7 +292,9 @@ class Executor:
             else:
                 return
             finally:
-                discard(results)
+                with warnings.catch_warnings():  # joblib's, where results are no longer needed
+                    warnings.simplefilter("ignore")
+                    getattr(results, "close", lambda: None)()
 
     def count_workers(self) -> int:
         """Return how many tasks run at a time."""

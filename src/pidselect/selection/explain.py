@@ -166,7 +166,12 @@ def _read(
     dataset = read_like_fit(
         X, y, selector.feature_types_, settings.target_types, parameters.missing
     )
-    _check_target(dataset, selector._target)
+    names, fitted = dataset.target.names, selector._target
+    if dataset.has_target_names and fitted is not None and names != fitted:
+        raise ValueError(
+            f"y has the column(s) {', '.join(map(repr, names))}, but the selector was fitted with "
+            f"{', '.join(map(repr, fitted))}. Pass the same target, its columns in the same order."
+        )
     codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
     _, taken, context = make_context(
         selector, parameters, dataset, estimators, codes, settings.seed
@@ -296,16 +301,6 @@ def read_like_fit(
     return replace(dataset, table=table, target=target)
 
 
-def _check_target(dataset: Dataset, fitted: tuple[str, ...] | None) -> None:
-    """Raise if the target has other names than in the fit; a target without names matches any."""
-    names = dataset.target.names
-    if dataset.has_target_names and fitted is not None and names != fitted:
-        raise ValueError(
-            f"y has the column(s) {', '.join(map(repr, names))}, but the selector was fitted with "
-            f"{', '.join(map(repr, fitted))}. Pass the same target, its columns in the same order."
-        )
-
-
 def data_digest(dataset: Dataset) -> str:
     """Return a hash of all values; not of labels, which depend on the type of the input."""
     columns = (*dataset.table.columns, *dataset.target.columns)
@@ -376,7 +371,11 @@ def _roles(
         roles = recorded_roles(record)
         final = marginal = dict[str, float]()
         if in_sample:
-            final, marginal = _final_p_values(record), _marginal_p_values(record)
+            final = _final_p_values(record)
+            first = next((step for step in record.steps if step.phase == "forward"), None)
+            of_marginal = (step for step in (record.marginal, first) if step and step.p_values)
+            if step := next((step for step in of_marginal if not step.conditioning_set), None):
+                marginal = dict(zip(step.candidates, step.p_values, strict=True))
         found = {
             name: Relevance(roles[name], final.get(name), marginal.get(name)) for name in features
         }
@@ -430,15 +429,6 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
         roles.setdefault(candidate.name, "untested")
     roles |= dict.fromkeys(record.duplicates, "duplicate")
     return roles | dict.fromkeys(record.skipped, "skipped")
-
-
-def _marginal_p_values(record: Selection) -> dict[str, float]:
-    """Return the p-values of I(f; y) = 0: of the first step, or of the marginal tests."""
-    first = next((step for step in record.steps if step.phase == "forward"), None)
-    for step in filter(None, (record.marginal, first)):
-        if not step.conditioning_set and step.p_values:
-            return dict(zip(step.candidates, step.p_values, strict=True))
-    return {}
 
 
 def _final_p_values(record: Selection) -> dict[str, float]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.criteria import Criterion
 from pidselect.selection.lookahead import JointSearch, Lookahead
 from pidselect.selection.pool import Feature, Features, count_columns
 from pidselect.selection.result import Step
+from pidselect.selection.scoring import Criterion
 from pidselect.selection.step_test import Statistic, run_test
 from pidselect.significance import FORWARD
 

@@ -107,7 +107,18 @@ def _run_test(
 ) -> tuple[FloatArray, ...]:
     """Run a test; return the arrays of its result."""
     executor = context.executor
-    scan, samplers = bind_scan(context, given, candidates, schemes, triples)
+    # Given a continuous S, columns and target are the residuals that single candidates are tested
+    # by; given a discrete one, a numeric target is ranked within its levels.
+    block, columns = joint_block(given), list(joint_block(candidates).columns)
+    regressed = [columns] if "residual" in schemes else None
+    (bound,) = replace(context, estimators=()).bind([given], schemes, columns=regressed)
+    target, strata = context.target, None
+    if bound.regression is not None:
+        target = bound.regression.target
+    else:  # whole groups are permuted beyond the levels of S, and rows within their group
+        strata = find_strata(block, None if "blocks" in schemes else context.groups)
+    blocks = [bound.block(feature.block) for feature in candidates]
+    scan = InteractionScan.of(blocks, target, strata, triples, block)
     if not scan.tables:
         return np.empty(0), np.zeros(2)
     n_most = 1 + (context.n_permutations or max_permutations(context.alpha))
@@ -116,7 +127,7 @@ def _run_test(
     scanner, shape = executor.device.scanner(scan), (1, len(scan.blocks), len(scan.families))
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
-    for scheme, sampler in zip(schemes, samplers, strict=True):
+    for scheme, sampler in zip(schemes, bound.samplers, strict=True):
         common = scanner, sampler, (context.seed, *stream_key)
         job = ScoringJob(
             (key, scheme),
@@ -136,36 +147,11 @@ def _run_test(
             statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
+    del bound  # released before others are bound
     of_found = added_bits(context, [candidates[place] for place in found], given)
     bits = sum(of_found.values())  # by the chain rule
     null = [statistic[1:] for statistic in statistics]
     return np.array(found, dtype=float), np.array([bits, statistics[0][0]]), *null
-
-
-def bind_scan(
-    context: SelectionContext,
-    given: Features,
-    candidates: Features,
-    schemes: tuple[str, ...],
-    triples: Triples,
-) -> tuple[InteractionScan, tuple[PermutationSampler, ...]]:
-    """Return the scan given S, and the surrogate schemes bound to S.
-
-    Given a continuous S, columns and target are the residuals that single candidates are tested by;
-    given a discrete one, a numeric target is ranked within its levels.
-    """
-    block, columns = joint_block(given), list(joint_block(candidates).columns)
-    regressed = [columns] if "residual" in schemes else None
-    (bound,) = replace(context, estimators=()).bind([given], schemes, columns=regressed)
-    blocks = [bound.block(feature.block) for feature in candidates]
-    if bound.regression is not None:
-        scan = InteractionScan.of(blocks, bound.regression.target, None, triples, block)
-    else:
-        # Whole groups are permuted beyond the levels of S, and rows within their group.
-        groups = None if "blocks" in schemes else context.groups
-        strata = find_strata(block, groups)
-        scan = InteractionScan.of(blocks, context.target, strata, triples, block)
-    return scan, bound.samplers
 
 
 def _strongest(scan: InteractionScan, largest: FloatArray) -> tuple[int, ...]:

@@ -143,16 +143,14 @@ class JointSearch:
     @property
     def note(self) -> str:
         """What is not searched, and why; nothing if all is that was requested."""
-        if self.lookahead.order == 1 and not self.lookahead.n_random_starts:
-            return ""
+        wanted = self.lookahead.order
         if self.order > 1 or self._random_starts()[1]:
             return ""
-        if self.lookahead.order == "auto" and len(self.candidates) < 2:
-            return ""  # there is no tuple
-        if self.lookahead.order == 1:
-            return "no random starts: max_features is too small for one"
-        if len(self.candidates) < 2:
-            return "no look-ahead: too few candidates"
+        if wanted == 1:
+            none = "no random starts: max_features is too small for one"
+            return none if self.lookahead.n_random_starts else ""
+        if len(self.candidates) < 2:  # there is no tuple
+            return "" if wanted == "auto" else "no look-ahead: too few candidates"
         if len(self._narrow(2)) < 2:
             return "no look-ahead: max_features is too small for a tuple"
         n_pairs = comb(len(self._narrow(2)), 2)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,7 +27,7 @@ from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
-from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, cmi_given
+from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion, cmi_given
 from pidselect.significance import GIVEN_ONLY
 
 Pairs = list[tuple[Feature, Feature]]
@@ -69,9 +69,6 @@ class MITerms:
 class PairwiseScores(CandidateScores):
     """Values of candidates by a criterion, for the observed and the permuted target."""
 
-    context: SelectionContext
-    candidates: tuple[Feature, ...]
-    schemes: tuple[str, ...]
     selected: tuple[Feature, ...]
     mi: ConditionalMI  # I(f; y) of candidates, selected features and the pairs that are needed
     criterion: Pairwise
@@ -93,11 +90,10 @@ class PairwiseScores(CandidateScores):
         return value[:, :, np.newaxis]
 
 
-class Pairwise(BaseEstimator):
+class Pairwise(BaseEstimator, Criterion):
     """Base class of pairwise criteria; a criterion implements `evaluate`."""
 
-    is_cmi: ClassVar[bool] = False
-    permutes_target: ClassVar[bool] = True
+    permutes_target = True
 
     def evaluate(self, terms: MITerms) -> FloatArray:
         """Return J(c) in nats given some selected feature, of the shape of `terms.relevance`."""
@@ -106,10 +102,6 @@ class Pairwise(BaseEstimator):
     def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
         """Return the pairs of which I(fg; y) is needed; refuse what J is not defined for."""
         return list(product(candidates, selected))
-
-    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
-        """Return all of them."""
-        return [*fixed, *selected]
 
     def candidate_scores(
         self,

@@ -157,8 +157,12 @@ def read_groups(table: Table, groups: FeatureGroups) -> dict[str, tuple[int, ...
                 f"feature_groups must list groups of columns, but {groups!r} lists columns; one "
                 f"group of them is feature_groups=[{groups!r}]"
             )
-        unnamed = [column_positions(table, columns, "feature_groups") for columns in groups]
-        read = [(_group_name([table.names[i] for i in columns]), columns) for columns in unnamed]
+        read = []
+        for group in groups:
+            columns = column_positions(table, group, "feature_groups")
+            names = [table.names[index] for index in columns]
+            parts = [repr(name) if "+" in name and len(names) > 1 else name for name in names]
+            read.append(("+".join(parts), columns))
     group_of: dict[int, str] = {}
     for name, columns in read:
         if not columns:
@@ -189,10 +193,3 @@ def _refuse_iterator(wanted: object, parameter: str) -> None:
             f"{parameter} holds an iterator ({type(wanted).__name__}), which can be read only "
             "once: pass a list, list(...)."
         )
-
-
-def _group_name(names: list[str]) -> str:
-    """Return an unambiguous default name: a+b, or 'a+b'+c."""
-    if len(names) == 1:
-        return names[0]
-    return "+".join(repr(name) if "+" in name else name for name in names)

@@ -382,7 +382,10 @@ class Selection(TabularResult):
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the table of features: joint inclusions, close calls, early stopping, rows."""
-        notes = [*self._joint_inclusions(), *self.not_confirmed(), *self._not_searched()]
+        notes = [*self._joint_inclusions(), *self.not_confirmed()]
+        last = last_step(self.steps, "forward")
+        if last and not last.accepted and last.note:  # such as omitted look-ahead
+            notes.append(f"{last.note[0].upper()}{last.note[1:]}.")
         if close := [*dict.fromkeys(step.chosen for step in self.steps if step.close_call)]:
             notes.append(f"Close call, as {WITHIN_ERROR}: {listed(close)}.")
         alpha = self.settings.alpha
@@ -431,12 +434,6 @@ class Selection(TabularResult):
             and step.accepted
             and not set(step.jointly_included) & set(self.features)
         ]
-
-    def _not_searched(self) -> list[str]:
-        """Return what the last test of single candidates has noted, such as omitted look-ahead."""
-        last = last_step(self.steps, "forward")
-        note = last.note if last and not last.accepted else ""
-        return [f"{note[0].upper()}{note[1:]}."] if note else []
 
     def empty_verdict(self) -> str:
         """Return that nothing was selected, and unless there was no candidate, what it may mean."""

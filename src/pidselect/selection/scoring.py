@@ -23,16 +23,16 @@ from pidselect.selection.pool import Feature, Features, columns_of, joint_block
 BIT = NATS_PER_UNIT["bit"]
 
 
+@dataclass(frozen=True, eq=False)
 class CandidateScores:
     """Candidates of a test and their values; all tests must reject.
 
-    The schemes are the surrogate scheme of each test. A subclass has these fields, and implements
-    `key` and `score`.
+    A subclass implements `key` and `score`.
     """
 
     context: SelectionContext
     candidates: tuple[Feature, ...]
-    schemes: tuple[str, ...]
+    schemes: tuple[str, ...]  # the surrogate scheme of each test
 
     @property
     def key(self) -> Any:
@@ -72,6 +72,28 @@ class CandidateScores:
     def r_squared(self, place: int) -> float:
         """Return the smaller R squared of a candidate and the target on S; 0 if not regressed."""
         return 0.0
+
+
+class Criterion:
+    """The quantity by which candidates are ranked and tested."""
+
+    is_cmi: bool = False  # whether it is the conditional mutual information, as in other phases
+    permutes_target: bool = False  # as redundancy is subtracted: nothing is eliminated
+
+    def conditioning_set(self, fixed: Features, selected: Features) -> Features:
+        """Return the features that values depend on, besides the candidate."""
+        return [*fixed, *selected]
+
+    def candidate_scores(
+        self,
+        context: SelectionContext,
+        candidates: Features,
+        fixed: Features,
+        selected: Features,
+        stream_key: tuple[int, ...],
+    ) -> CandidateScores:
+        """Return the values of the candidates given fixed and selected features."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +155,6 @@ def score_blocks(
 class ConditionalMI(CandidateScores):
     """I(c; y | S) of each candidate c, with a common conditioning set S or with one for each."""
 
-    context: SelectionContext
-    candidates: tuple[Feature, ...]
-    schemes: tuple[str, ...]
     binding: Binding  # shared by all tests of a step
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
@@ -344,9 +363,6 @@ def information_of_set(
 class SubsetIntersection(CandidateScores):
     """The same candidates with several conditioning sets: the tests of all of them must reject."""
 
-    context: SelectionContext
-    candidates: tuple[Feature, ...]
-    schemes: tuple[str, ...]
     scores: tuple[ConditionalMI, ...]
 
     @property

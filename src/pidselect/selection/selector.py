@@ -37,7 +37,6 @@ from pidselect.data.messages import counted, listed
 from pidselect.decomposition.explanation import Explanation
 from pidselect.estimators import Estimator
 from pidselect.exceptions import EmptySelectionWarning
-from pidselect.selection.criteria import Criterion
 from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit
 from pidselect.selection.fit import (
     choose_estimators,
@@ -51,6 +50,7 @@ from pidselect.selection.notices import fit_warnings
 from pidselect.selection.pool import ColumnChoice, FeatureGroups, build_pool
 from pidselect.selection.progress import progress_bar
 from pidselect.selection.resume import find_seed, identify, recording
+from pidselect.selection.scoring import Criterion
 from pidselect.selection.validation import (
     check_columns,
     check_parameters,

@@ -11,11 +11,10 @@ import numpy as np
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.data.messages import listed, shown
-from pidselect.estimators import NATS_PER_UNIT
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.progress import StageName
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import CandidateScores, ConditionalMI
+from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI
 from pidselect.significance import first_largest, is_significant, maximum_statistic
 from pidselect.significance.permutation_test import TIE, Decision, step_down_p_values
 from pidselect.significance.sequential import max_permutations
@@ -28,8 +27,6 @@ from pidselect.significance.standardize import (
 
 #: Surrogate values, shape (n_candidates, n_permutations) -> statistic, shape (n_permutations,).
 Statistic = Callable[[FloatArray], FloatArray]
-
-BIT = NATS_PER_UNIT["bit"]
 
 #: R squared of a candidate and the target on the conditioning set, each sample left out of its fit,
 #: above which no test can decide: what is left of both is mostly the error of the regressions.
@@ -176,12 +173,21 @@ def _run_test(
     tests: list[RunningTest] = []
     for part in parts:
         tests.append(RunningTest(part, _n_first(part), step_down, statistic))
-        screened = tests[-1].screen(choose(tests[-1].min_observed))
+        candidate = choose(tests[-1].min_observed)
+        # A test that is disputed may take many permutations; another scheme may decide with few.
+        while (screened := tests[-1].decision(candidate)) == "open":
+            if tests[-1].is_reached(candidate):
+                break
+            tests[-1].permute(candidate)
         if screened == "not significant":
             break
     chosen = choose(np.min([test.min_observed for test in tests], axis=0))
-    if screened != "not significant":
-        _decide(tests, chosen)
+    while screened != "not significant":  # the shortest of the tests that are open first
+        decisions = [test.decision(chosen) for test in tests]
+        if "not significant" in decisions or "open" not in decisions:
+            break
+        some = (one for one, known in zip(tests, decisions, strict=True) if known == "open")
+        min(some, key=lambda test: test.n_computed).permute(chosen)
     observed = np.concatenate([test.observed for test in tests])
     surrogates = [values for test in tests for values in test.surrogates]
     if step_down and statistic is maximum_statistic:
@@ -210,15 +216,6 @@ def final_p_values(observed: FloatArray, surrogates: Sequence[FloatArray]) -> tu
     tests = zip(observed, surrogates, strict=True)
     p = np.max([step_down_p_values(*test, order) for test in tests], axis=0)
     return tuple(p.tolist())
-
-
-def _decide(tests: Sequence[RunningTest], chosen: int) -> None:
-    """Permute until all tests of a candidate reject or one does not, the shortest test first."""
-    while not any(test.decision(chosen) == "not significant" for test in tests):
-        undecided = [test for test in tests if test.decision(chosen) == "open"]
-        if not undecided:
-            return
-        min(undecided, key=lambda test: test.n_computed).permute(chosen)
 
 
 class RunningTest:
@@ -252,18 +249,9 @@ class RunningTest:
         """The smallest observed value of each candidate over the tests."""
         return np.asarray(self.observed.min(axis=0))
 
-    def screen(self, chosen: int) -> Decision:
-        """Permute until a candidate is decided, or until a permutation reaches its value.
-
-        A test that is disputed may take many permutations; another scheme may decide with few.
-        """
-        while (decision := self.decision(chosen)) == "open" and not self._is_reached(chosen):
-            self.permute(chosen)
-        return decision
-
     def permute(self, chosen: int) -> None:
         """Compute more permutations: several batches if none has reached a candidate's value."""
-        self.extend(PERMUTATION_BATCH * (1 if self._is_reached(chosen) else UNDISPUTED_BATCHES))
+        self.extend(PERMUTATION_BATCH * (1 if self.is_reached(chosen) else UNDISPUTED_BATCHES))
 
     def extend(self, n_permutations: int) -> None:
         """Compute so many more permutations."""
@@ -273,7 +261,7 @@ class RunningTest:
         more = self._kept(self._standardized(values).max(axis=2))
         self.surrogates = np.concatenate([self.surrogates, more], axis=2)
 
-    def _is_reached(self, chosen: int) -> bool:
+    def is_reached(self, chosen: int) -> bool:
         """Return whether any permutation has reached the observed value of a candidate."""
         tests = zip(self.observed[:, chosen], self.surrogates, strict=True)
         return any((self._statistic(null) >= value - TIE).any() for value, null in tests)

@@ -8,12 +8,11 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.estimators import NATS_PER_UNIT, Batch, Estimator
+from pidselect.estimators import Batch, Estimator
 from pidselect.estimators.conditional import varying
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, joint_block
-
-BIT = NATS_PER_UNIT["bit"]
+from pidselect.selection.scoring import BIT
 
 
 def subsample_information(

@@ -61,8 +61,9 @@ def swap(
         if place is None:
             continue
         rival, stream_key = rivals[place], (SWAP, len(before) + len(steps))
-        if _is_clear(context, feature, [*given, rival]):
-            continue
+        ((observed, *null),) = _values(context, [feature], [*given, rival])
+        if observed > np.mean(null) + CLEAR * np.std(null) + TIE:
+            continue  # it is informative by so much that no test is needed to retain it
         of_feature = _test(context, [feature], 0, [*given, rival], (*stream_key, 0))
         if of_feature.accepted:
             continue
@@ -100,12 +101,6 @@ def _values(
     return np.asarray(scores.score(range(1 + n_permutations))[0, :, 0])
 
 
-def _is_clear(context: SelectionContext, feature: Feature, given: Features) -> bool:
-    """Return whether a feature is informative by so much that no test is needed to retain it."""
-    ((observed, *null),) = _values(context, [feature], given)
-    return bool(observed > np.mean(null) + CLEAR * np.std(null) + TIE)
-
-
 def _exceeding(
     context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
 ) -> int | None:
@@ -122,13 +117,8 @@ def _exceeding(
     above = values[:, 0] - values[:, 1:].mean(axis=1)
     best = int(above[1:].argmax())
     place = places[best]
-    is_more = above[1 + best] > above[0] + TIE
-    return place if is_more and not _are_alike(feature, rivals[place]) else None
-
-
-def _are_alike(first: Feature, second: Feature) -> bool:
-    """Return whether two features are single columns of numbers in nearly the same order."""
-    columns = (*first.block.columns, *second.block.columns)
-    if len(columns) != 2 or any(column.feature_type == "nominal" for column in columns):
-        return False
-    return bool(are_near_duplicates(columns[:1], columns[1:])[0, 0])
+    if not above[1 + best] > above[0] + TIE:
+        return None
+    columns = (*feature.block.columns, *rivals[place].block.columns)
+    is_pair = len(columns) == 2 and all(column.feature_type != "nominal" for column in columns)
+    return None if is_pair and are_near_duplicates(columns[:1], columns[1:])[0, 0] else place

@@ -16,10 +16,11 @@ from pidselect.data import Missing, Table, check_choice
 from pidselect.data.messages import quoted
 from pidselect.estimators.cuda.device import cuda
 from pidselect.selection.backward import STATISTICS
-from pidselect.selection.criteria import CRITERIA, Criterion
+from pidselect.selection.criteria import CRITERIA
 from pidselect.selection.executor import DEVICES
 from pidselect.selection.lookahead import Lookahead
 from pidselect.selection.result import share_alpha
+from pidselect.selection.scoring import Criterion
 from pidselect.significance import SURROGATES, check_resolution
 from pidselect.significance.validation import check_count, check_jobs
 
