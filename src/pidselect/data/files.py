@@ -69,7 +69,7 @@ INDEX = re.compile(r"__index_level_\d+__")
 
 #: A small file that unpacks to gigabytes is an attack, or no table: so many bytes of a text, and
 #: values of other formats, are read from any file; of a larger one so many per byte of it.
-MOST_BYTES, BYTES_PER_BYTE = 2**26, 50
+MOST_BYTES, BYTES_PER_BYTE = 2**26, 20
 MOST_VALUES, VALUES_PER_BYTE = 2**25, 64
 
 
