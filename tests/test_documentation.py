@@ -6,12 +6,9 @@ import ast
 import doctest
 import importlib.util
 import re
-import runpy
-import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from shutil import which
 from types import ModuleType
 
 import pytest
@@ -32,19 +29,6 @@ PAGES = sorted({*LESSONS, *(page for folder in FOLDERS for page in folder.glob("
 
 #: The lessons of the gallery run where it is built, with warnings as errors.
 GALLERY = sorted((ROOT / "examples").glob("plot_*.py"))
-EXAMPLES = sorted({*(ROOT / "examples").glob("*.py")} - {*GALLERY})
-
-#: Something each example must print. A new example needs a line here.
-PRINTED = {
-    "draw_atoms.py": "synergy in bits: RDN 0.00, COPY 0.00, XOR 1.00, AND 0.5",
-    "draw_importance.py": "breast_cancer: selected worst perimeter, worst smoothness, mean texture",
-    "draw_displays.py": "drawn: importance, path, atoms, joint, stability, lattice",
-    "draw_continuous_convergence.py": "sx-ksg: at most 0.02 bit off with 3200 samples",
-    "draw_overlap.py": "drawn: overlap, path_atoms",
-    "draw_report_page.py": "selected worst perimeter, worst smoothness, mean texture",
-    "draw_synergy.py": "selected locus_1, locus_2; drawn: loci, scan",
-    "draw_selection_path.py": "selected X4, X2, X1, X5, X3",
-}
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)|\b(?:src|href)=\"([^\"]+)\"")
@@ -121,31 +105,6 @@ def test_links(path):
         assert page.resolve().is_relative_to(ROOT), f"{target} leads out of the project"
         if anchor:
             assert anchor in anchors(page), f"{target}: there is no such heading"
-
-
-def test_every_example_is_known():
-    assert {path.name for path in EXAMPLES} == set(PRINTED)
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=shown)
-def test_example(path, tmp_path, monkeypatch, capsys):
-    """An example runs as from the command line, prints what it shows and draws its pictures."""
-    text = path.read_text(encoding="utf-8")
-    if "CHROMIUM" in text and not any(map(which, ("chromium", "google-chrome"))):
-        pytest.skip("there is no browser to photograph a page with")
-    if "matplotlib" in text:
-        pytest.importorskip("matplotlib").use("agg")
-    arguments = []
-    if re.search(r"\[(FOLDER|FILE|PICTURE)\]", text):
-        arguments = [str(tmp_path / ("pictures" if "[FOLDER]" in text else "picture.png"))]
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", [str(path), *arguments])
-    monkeypatch.syspath_prepend(path.parent)
-    runpy.run_path(str(path), run_name="__main__")
-    assert PRINTED[path.name] in capsys.readouterr().out
-    for picture in tmp_path.rglob("*.png"):
-        assert picture.stat().st_size > 0
-    assert bool(arguments) == any(tmp_path.rglob("*.png"))
 
 
 def public_names(module: str) -> set[str]:

@@ -284,6 +284,7 @@ def test_estimators_are_released_before_others_are_bound(monkeypatch):
         return found
 
     monkeypatch.setattr(SelectionContext, "bind", recording)
+    gc.freeze()  # what is there already need not be looked through each time
     for settings in ({}, {"n_permutations": "auto"}, {"backward": None}):
         quick(**settings).fit(*systems.numbers())
     assert not any(n_alive)
