@@ -41,7 +41,7 @@ def test_example(path, tmp_path, monkeypatch, capsys):
     if "CHROMIUM" in text and not any(map(which, ("chromium", "google-chrome"))):
         pytest.skip("there is no browser to photograph a page with")
     if "matplotlib" in text:
-        pytest.importorskip("matplotlib").use("agg")
+        pytest.importorskip("matplotlib")
     arguments = []
     if re.search(r"\[(FOLDER|FILE|PICTURE)\]", text):
         arguments = [str(tmp_path / ("pictures" if "[FOLDER]" in text else "picture.png"))]
