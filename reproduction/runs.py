@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
+from weakref import finalize
 
 from joblib import Parallel, delayed
 
@@ -92,6 +93,7 @@ class RunLog:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._database = sqlite3.connect(folder / "runs.sqlite3", isolation_level=None)
+        finalize(self, self._database.close)
         self._database.execute(TABLE)
         self._environment = json.dumps(environment())
 

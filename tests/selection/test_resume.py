@@ -367,8 +367,9 @@ def test_another_version_is_refused(finished, monkeypatch):
 
 
 def _damaged(content):
-    database = sqlite3.connect(":memory:")
-    database.execute("CREATE TABLE mine (notes TEXT)")
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE mine (notes TEXT)")
+        other = database.serialize()
     value = content.index(b"NUMPY")
     return {
         "half": content[: len(content) // 2],
@@ -377,7 +378,7 @@ def _damaged(content):
         "a bit of a value": content[:value] + bytes([content[value] ^ 1]) + content[value + 1 :],
         "a pickle": b"\x80\x04cos\nsystem\n(S'exit 1'\ntR.",
         "a text": b"mine",
-        "another database": database.serialize(),
+        "another database": other,
     }
 
 
