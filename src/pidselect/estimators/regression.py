@@ -21,7 +21,7 @@ Science, for the metric.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -36,7 +36,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
-from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
 from pidselect.estimators.pieces import linear_pieces
 from pidselect.estimators.scaling import normal_scores
 
@@ -87,6 +87,10 @@ JITTER = 1e-8
 #: Share of a metric that is the same in all directions.
 ROUND_METRIC = 1e-3
 
+#: Samples in a cell of discrete columns, on average, from which it has curves of its own, and their
+#: knots.
+SAMPLES_PER_CURVE, CURVE_KNOTS = 20, (0.1, 0.3, 0.5, 0.7, 0.9)
+
 #: How often a metric is learnt, and the widths of the kernel in it.
 N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
 
@@ -102,6 +106,22 @@ class Residual(NamedTuple):
 
     column: Column
     r_squared: float  # of left-out samples
+    projection: Projection | None = None  # by which it was found; None if S explains nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What one regression leaves of any functions: its basis and penalty, chosen for a column."""
+
+    axes: FloatArray  # (n_samples, n_axes), orthonormal
+    shrinkage: FloatArray  # (n_axes,)
+    means: _GroupMeans
+
+    def residual(self, functions: FloatArray) -> FloatArray:
+        """Return functions, (n_samples, n_functions), without their fits."""
+        centred = functions - self.means(functions)
+        along = self.axes.T @ centred
+        return np.asarray(centred - self.axes @ (self.shrinkage[:, np.newaxis] * along))
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +244,8 @@ def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list
             values = np.stack([_standardized(x) for x in mapped], axis=1)
             for ridge in ridges:
                 if ridge.basis.view == view and len(ridge.freedom):
-                    squares = np.where(is_missing, 0.0, ridge.residuals(values, is_missing)) ** 2
+                    left, _ = ridge.residuals(values, is_missing)
+                    squares = np.where(is_missing, 0.0, left) ** 2
                     least = np.minimum(least, squares.sum(axis=0) / known)
         found += [e <= 1.0 - _weak(column) for e, column in zip(least.tolist(), some, strict=True)]
     return found
@@ -274,6 +295,7 @@ class _Fit(NamedTuple):
     residuals: FloatArray
     error: float  # mean squared error of left-out values, whose variance is 1
     is_simple: bool  # by lines and products
+    projection: Projection | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,13 +363,121 @@ class _Response:
             values = np.where(self.is_missing, np.nan, 0.0)
         else:
             values = np.round(values / deviation, DECIMALS)
-        return Residual(Column(self.column.name, "continuous", values), 1.0 - best.error)
+        left = Column(self.column.name, "continuous", values)
+        return Residual(left, 1.0 - best.error, best.projection)
 
 
 def _standardized(values: FloatArray) -> FloatArray:
     """Return a column with mean 0 and standard deviation 1; missing values become 0."""
     deviation = np.nanstd(values)
     return np.nan_to_num((values - np.nanmean(values)) / (deviation if deviation > 0 else 1.0))
+
+
+# --- functions of candidates ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Smoother:
+    """Ridge regressions on all bases of S, for any number of functions.
+
+    In addition to the bases for columns there are the cells of discrete columns, and the curves of
+    numbers in each cell.
+    """
+
+    given: Block
+    means: _GroupMeans
+
+    @classmethod
+    def of(cls, given: Block, groups: IntArray | None = None) -> Smoother:
+        """Return the smoother of S; each group of rows has a mean of its own."""
+        return cls(
+            given,
+            _GroupMeans(np.zeros(given.n_samples, dtype=np.int64) if groups is None else groups),
+        )
+
+    @cached_property
+    def first(self) -> list[_Ridge]:
+        """Regressions on simple bases, by which most dependences are noticed."""
+        designs = _designs(self.given)
+        bases = [*_first_bases(designs), *_cell_bases(self.given, designs["raw"])]
+        return self._ridges(bases)
+
+    @cached_property
+    def more(self) -> list[_Ridge]:
+        """Regressions on further bases, for what depends on S."""
+        return self._ridges(_more_bases(_designs(self.given)["raw"]))
+
+    def _ridges(self, bases: Iterable[_Basis]) -> list[_Ridge]:
+        ridges = (_Ridge.of(basis, self.means) for basis in bases)
+        return [ridge for ridge in ridges if len(ridge.freedom)]
+
+    def residual(self, functions: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return leave-one-out residuals of functions, (n_samples, n_functions).
+
+        Each is fitted by the basis and the penalty with the smallest error by generalised
+        cross-validation, and left as it is, centred, if none is better than its mean. Returns also
+        for each whether S explains any of it.
+        """
+        centred = functions - self.means(functions)
+        total = (centred**2).sum(axis=0)
+        least, chosen = total.copy(), np.full((2, len(total)), -1)
+        self._choose(centred, 0, self.first, np.arange(len(total)), least, chosen)
+        noticed = np.flatnonzero(least < (1.0 - NOTICED) * total)
+        if len(noticed):
+            self._choose(centred, len(self.first), self.more, noticed, least, chosen)
+        for number in np.unique(chosen[0][chosen[0] >= 0]).tolist():
+            ridge = (*self.first, *(self.more if len(noticed) else ()))[number]
+            places = np.flatnonzero(chosen[0] == number)
+            centred[:, places] = ridge.left_out(centred[:, places], chosen[1, places])
+        return centred, chosen[0] >= 0
+
+    def _choose(
+        self,
+        centred: FloatArray,
+        first: int,
+        ridges: Sequence[_Ridge],
+        places: IntArray,
+        least: FloatArray,
+        chosen: IntArray,
+    ) -> None:
+        """Write the numbers of regression and penalty that fit functions better than others."""
+        values, total = centred[:, places], (centred[:, places] ** 2).sum(axis=0)
+        for number, ridge in enumerate(ridges, start=first):
+            errors = ridge.generalised_errors(ridge.axes.T @ values, total)
+            best = errors.argmin(axis=0)
+            error = errors[best, np.arange(len(best))]
+            better = error < IMPROVEMENT * least[places]
+            least[places[better]] = error[better]
+            chosen[0, places[better]], chosen[1, places[better]] = number, best[better]
+
+
+def _cell_bases(given: Block, z: FloatArray) -> Iterator[_Basis]:
+    """Yield the joint levels of columns of few levels, and the curves of numbers within them."""
+    discrete = [c for c in given.columns if c.is_discrete and c.levels() <= CLASS_LEVELS]
+    if not discrete:
+        return
+    n_samples = given.n_samples
+    codes = Block(tuple(discrete)).codes()
+    n_cells = int(codes.max()) + 1
+    if n_cells > MAX_FREEDOM * n_samples:
+        return
+    cells = (codes[:, np.newaxis] == np.arange(n_cells)).astype(np.float64)
+    yield _Basis("raw", np.concatenate([cells, z], axis=1), KERNEL_PENALTIES, True)
+    numbers = [_standardized(c.values) for c in given.columns if c not in discrete]
+    if numbers and n_cells <= n_samples / SAMPLES_PER_CURVE:
+        curves = np.concatenate([_curve(values) for values in numbers], axis=1)
+        parts = [cells[:, [cell]] * curves for cell in range(n_cells)]
+        features = np.concatenate([z, cells, *parts], axis=1)
+        yield _Basis("raw", features, KERNEL_PENALTIES, False)
+
+
+def _curve(values: FloatArray) -> FloatArray:
+    """Return a line and cubic splines of a column, standardized."""
+    knots = np.quantile(values, CURVE_KNOTS)
+    cubes = np.abs(values[:, np.newaxis] - knots) ** 3
+    columns = np.column_stack([values, cubes])
+    deviation = columns.std(axis=0)
+    return np.asarray((columns - columns.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0))
 
 
 # --- bases ----------------------------------------------------------------------------------------
@@ -563,26 +693,46 @@ class _Ridge:
         usable = freedom <= MAX_FREEDOM * n_samples
         return cls(basis, axes, shrinkage[usable], freedom[usable], means)
 
-    def residuals(self, responses: FloatArray, is_missing: NDArray[np.bool_]) -> FloatArray:
-        """Return leave-one-out residuals, the penalty by generalised cross-validation.
+    def residuals(
+        self, responses: FloatArray, is_missing: NDArray[np.bool_]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return leave-one-out residuals and shrinkage, the penalty by cross-validation (GCV).
 
         Responses have the shape (n_samples, n_responses). Missing values are replaced by their
         fits a few times, which is close to a fit of the others alone.
         """
-        n_samples = len(responses)
         filled = responses
         for _ in range(N_FILLS if is_missing.any() else 1):
             mean = self.means(filled)
             along = self.axes.T @ (filled - mean)
-            unexplained = ((filled - mean) ** 2).sum(axis=0) - (along**2).sum(axis=0)
-            squares = np.maximum(unexplained, 0.0) + (1.0 - self.shrinkage) ** 2 @ along**2
-            generalised = squares / ((1.0 - self.freedom / n_samples) ** 2)[:, np.newaxis]
-            shrinkage = self.shrinkage[generalised.argmin(axis=0)].T
+            errors = self.generalised_errors(along, ((filled - mean) ** 2).sum(axis=0))
+            shrinkage = self.shrinkage[errors.argmin(axis=0)].T
             fitted = mean + self.axes @ (shrinkage * along)
             filled = np.where(is_missing, fitted, filled)
-        own_share = 1.0 / self.means.sizes[self.means.groups]
-        leverage = own_share[:, np.newaxis] + self.axes**2 @ shrinkage
-        return np.asarray((filled - fitted) / (1.0 - np.minimum(leverage, 0.9)))
+        leverage = self.own_share + self.axes**2 @ shrinkage
+        return (filled - fitted) / (1.0 - np.minimum(leverage, 0.9)), shrinkage
+
+    @property
+    def own_share(self) -> FloatArray:
+        """The share of each sample in the mean of its group."""
+        return np.asarray(1.0 / self.means.sizes[self.means.groups])[:, np.newaxis]
+
+    def generalised_errors(self, along: FloatArray, total: FloatArray) -> FloatArray:
+        """Return errors by generalised cross-validation, (n_penalties, n_responses).
+
+        `along` are products of the axes with centred responses, `total` the squares of these.
+        """
+        unexplained = np.maximum(total - (along**2).sum(axis=0), 0.0)
+        squares = unexplained + (1.0 - self.shrinkage) ** 2 @ along**2
+        share = self.freedom / len(self.axes)
+        return np.asarray(squares / ((1.0 - share) ** 2)[:, np.newaxis])
+
+    def left_out(self, centred: FloatArray, penalties: IntArray) -> FloatArray:
+        """Return leave-one-out residuals of centred functions by a penalty for each."""
+        along = self.shrinkage[penalties].T * (self.axes.T @ centred)
+        leverage = self.own_share + self.axes**2 @ self.shrinkage.T
+        share = 1.0 - np.minimum(leverage, 0.9)
+        return np.asarray((centred - self.axes @ along) / share[:, penalties])
 
 
 def _fit(ridge: _Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
@@ -597,11 +747,12 @@ def _fit(ridge: _Ridge, responses: Sequence[_Response], only: str | None = None)
         return
     values = np.stack([response.views[view] for response, view in pairs], axis=1)
     is_missing = np.stack([response.is_missing for response, _ in pairs], axis=1)
-    found = ridge.residuals(values, is_missing)
-    for (response, view), left in zip(pairs, found.T, strict=True):
+    found, shrinkage = ridge.residuals(values, is_missing)
+    for (response, view), left, of_axes in zip(pairs, found.T, shrinkage.T, strict=True):
         error = float((left[~response.is_missing] ** 2).mean())
         if error < IMPROVEMENT * response.fits[view].error:
-            response.fits[view] = _Fit(view, left, error, ridge.basis.is_simple)
+            projection = Projection(ridge.axes, of_axes, ridge.means)
+            response.fits[view] = _Fit(view, left, error, ridge.basis.is_simple, projection)
 
 
 def _refine(responses: Sequence[_Response], z: FloatArray, means: _GroupMeans) -> None:

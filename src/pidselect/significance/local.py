@@ -1,0 +1,128 @@
+r"""Local test: dependence on a candidate that shows only together with S, or in other moments.
+
+Functions :math:`\\phi` of what S leaves of the candidate and :math:`\\psi` of what it leaves of the
+target are uncorrelated near any value of S if the candidate has no information. Two kinds of sums
+of their products :math:`u_i = \\phi_i \\psi_i` are large if it has: those over all samples, for
+other moments of the target than its mean, and those over pairs of samples near in S,
+
+.. math:: \\frac{(\\sum_i u_i)^2}{\\sum_i u_i^2}, \\qquad
+          \\frac{\\sum_{i<j} K_{ij} u_i u_j}{\\sqrt{\\sum_{i<j} K_{ij} u_i^2 u_j^2}},
+
+with the graph K of near samples. Both are self-normalised as in the score test and brought to the
+scale of a normal distribution; the largest is the statistic of a candidate. The null distribution
+is that of the score test. Functions of several dimensions, such as splines, are summed over in
+:math:`u_i u_j`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.spatial import cKDTree
+
+from pidselect.data import FloatArray, IntArray
+from pidselect.significance.score import LEAST, NOTHING, Bound, Family, scaled
+
+#: Neighbours in S of each graph, at most a quarter of the samples.
+WIDTHS = (10, 40)
+
+#: Wilson and Hilferty's normal approximation of chi-square with one degree of freedom.
+CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
+
+#: Families whose functions are summed over pairs, and moments of the target by which.
+PAIRED = {"line": 2, "label": 2, "spline": 1, "few levels": 1}
+
+
+@dataclass(frozen=True, eq=False)
+class LocalStatistics:
+    """Functions of candidates and of the target, and which samples are near in S."""
+
+    made: Sequence[Family]
+    n_candidates: int
+    moments: tuple[FloatArray, ...]  # of the target, each (n_samples, n_directions)
+    graphs: tuple[tuple[IntArray, IntArray], ...]  # pairs of near samples
+
+    @classmethod
+    def of(cls, made: Sequence[Family], bound: Bound, n_candidates: int) -> LocalStatistics:
+        """Find near samples."""
+        graphs = ()
+        if len(bound.given) and bound.strata is None:
+            graphs = tuple(near_pairs(bound.design, width) for width in WIDTHS)
+        return cls(made, n_candidates, target_moments(bound), graphs)
+
+    def statistics(self, rows: IntArray) -> FloatArray:
+        """Return the statistics of candidates, (n_candidates, n_permutations)."""
+        found = np.full((self.n_candidates, len(rows)), NOTHING)
+        permuted = [moment[rows].transpose(2, 1, 0) for moment in self.moments]
+        for family in self.made:
+            if family.name in ("smooth", "label"):
+                np.maximum.at(found, family.owners, self._pooled(family, permuted))
+            for order in range(min(PAIRED.get(family.name, 0), len(permuted))):
+                for owner, functions in zip(family.owners, family.functions, strict=True):
+                    for graph in self.graphs:
+                        value = pair_statistics(functions, graph, permuted[order])
+                        np.maximum(found[owner], value, out=found[owner])
+        return found
+
+    def _pooled(self, family: Family, permuted: Sequence[FloatArray]) -> FloatArray:
+        """Return the largest pooled sum of each member, (n_members, n_permutations)."""
+        members, n_samples, width = family.functions.shape
+        flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
+        best = np.full((len(flat), permuted[0].shape[2]), NOTHING)
+        for order, moment in enumerate(permuted):
+            for direction in moment:
+                variance = flat**2 @ direction**2
+                pooled = np.cbrt((flat @ direction) ** 2 / np.maximum(variance, LEAST))
+                if order == 1 and width > 1:  # squares by squares
+                    pooled.reshape(members, width, -1)[:, 1][~family.is_even] = 0.0
+                np.maximum(best, (pooled - CUBE_MEAN) / CUBE_DEVIATION, out=best)
+        return np.asarray(best.reshape(members, width, -1).max(axis=1))
+
+
+def pair_statistics(
+    functions: FloatArray, graph: tuple[IntArray, IntArray], permuted: FloatArray
+) -> FloatArray:
+    """Return the largest statistic over directions of the target, (n_permutations,).
+
+    `functions` have the shape (n_samples, n_functions), `permuted` (n_directions, n_samples,
+    n_permutations).
+    """
+    first, second = graph
+    weight = np.einsum("pk,pk->p", functions[first], functions[second])
+    shape = (len(functions),) * 2
+    matrix = csr_array((weight, (first, second)), shape=shape)
+    squared = csr_array((weight**2, (first, second)), shape=shape)
+    best = np.full(permuted.shape[2], NOTHING)
+    for direction in permuted:
+        squares = direction**2
+        variance = (squares * (squared @ squares)).sum(axis=0)
+        total = (direction * (matrix @ direction)).sum(axis=0)
+        np.maximum(best, total / np.sqrt(np.maximum(variance, 1e-300)), out=best)
+    return best
+
+
+def target_moments(bound: Bound) -> tuple[FloatArray, ...]:
+    """Return the residuals of the target and, of numbers, their second and third moments."""
+    if bound.scale is None:
+        return (bound.mean,)
+    r = bound.mean
+    return r, bound.scale, scaled(bound.centred(r**3 - 3.0 * r))
+
+
+def near_pairs(design: FloatArray, n_neighbours: int) -> tuple[IntArray, IntArray]:
+    """Return pairs of samples of which one is among the nearest of the other in S."""
+    n_samples = len(design)
+    k = min(n_neighbours, n_samples // 4)
+    # Equal samples are in random order: the first ones would else be neighbours of all.
+    jitter = np.random.default_rng(n_samples).normal(scale=1e-6, size=design.shape)
+    points = design + jitter
+    nearest = cKDTree(points).query(points, k=k + 1)[1][:, 1:]
+    own = np.repeat(np.arange(n_samples), k)
+    pairs = np.sort(np.column_stack([own, nearest.ravel()]), axis=1)
+    first, second = np.unique(pairs, axis=0).T
+    return first, second

@@ -1,0 +1,474 @@
+r"""Score test: whether a candidate is informative about the target given S, without neighbours.
+
+Let r be what S leaves of the target, and e what it leaves of a candidate (`estimators.regression`).
+If the candidate has no information given S, functions :math:`\\phi` of (e, S) are uncorrelated with
+r. Each squared sum is divided by its own variance,
+
+.. math:: T = \\sum_j \\frac{(\\sum_i \\phi_{ij} r_i)^2}{\\sum_i \\phi_{ij}^2 r_i^2},
+
+so that noise that varies with S does not matter, and is added within a *family* of functions: line,
+square, smooth, spline, products with S, and scale (with :math:`r^2`). Families are compared by
+-log p (chi-square) plus the logarithm of their weight, and the largest value of a candidate is its
+statistic. The null distribution is that of the largest statistic over all candidates with the rows
+of r permuted, numerator and denominator computed again.
+
+Two matrix products serve all candidates and permutations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, gammaincc, ndtri
+from scipy.stats import rankdata
+
+from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.estimators.logistic import fit_classes
+from pidselect.estimators.regression import Projection, Smoother, residuals
+
+#: Families of functions and their weights, which sum to 1: a label has indicators in place of a line.
+FAMILIES = {
+    "label": 0.42,
+    "line": 0.42,
+    "square": 0.22,
+    "smooth": 0.12,
+    "spline": 0.10,
+    "product": 0.10,
+    "scale": 0.04,
+}
+
+#: Knots of the spline family, in normal scores, and samples from which it is used.
+KNOTS, SPLINE_SAMPLES = ndtri(np.linspace(0.06, 0.94, 9)), 100
+
+#: Levels up to which a number is used as it is; of more, its normal scores.
+FEW_LEVELS = 20
+
+#: Columns of S that functions of a candidate are multiplied with, at most.
+MAX_PRODUCTS = 30
+
+#: Rows of the rarest level that has an indicator, and those below which its variance is mixed with
+#: that of all rows, as so many further rows: a self-normalised sum over k rows cannot exceed k.
+MIN_ROWS, RARE_ROWS, PRIOR_ROWS = 3, 30, 10.0
+
+#: Levels of a label with an indicator each, at most; rarer ones share one.
+MAX_LEVELS = 100
+
+#: Length of a function beside those before it, relative to its own, below which it is redundant.
+REDUNDANT = 1e-4
+
+#: Standard deviation below which functions and residuals are rounding errors.
+DETERMINED = 1e-9
+
+#: Share of the deviance of classes below which S determines them.
+DETERMINED_DEVIANCE = 0.02
+
+#: Where nothing of a candidate is left: no statistic is smaller.
+NOTHING = -50.0
+
+#: Least denominator of a statistic whose functions and residuals have length 1 and sqrt(n).
+LEAST = 1e-6
+
+
+class Family(NamedTuple):
+    """Functions of several candidates, alike in number."""
+
+    name: str  # of the family; products with each column of S are subfamilies
+    owners: IntArray  # (n_members,): positions of candidates
+    functions: FloatArray  # (n_members, n_samples, n_functions)
+    is_rare: bool = False  # indicators of levels of few rows
+    is_even: NDArray[np.bool_] | None = None  # (n_members,): whether S explains no square
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """The target and the conditioning set of a test: residuals, and what functions are made of."""
+
+    given: Block
+    groups: IntArray | None
+    strata: IntArray | None  # within which rows are permuted, if S is discrete
+    mean: FloatArray  # (n_samples, n_directions): functions of the residuals
+    scale: FloatArray | None  # those of their squares; none of classes
+    projection: Projection | None  # that of the target
+    smoother: Smoother | None
+
+    @property
+    def is_determined(self) -> bool:
+        """Whether S leaves nothing of the target."""
+        return not self.mean.shape[1]
+
+    @cached_property
+    def design(self) -> FloatArray:
+        """Columns of S that functions are multiplied with, standardized."""
+        columns = [_design(column) for column in self.given.columns]
+        z = np.concatenate([np.empty((len(self.mean), 0)), *columns], axis=1)
+        return scaled(z[:, :MAX_PRODUCTS])
+
+    def centred(self, functions: FloatArray) -> FloatArray:
+        """Return functions without what S explains of them."""
+        return self.explained(functions)[0]
+
+    def explained(self, functions: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return functions without what S explains of them, and whether it explains any of each."""
+        if self.smoother is None:
+            if self.strata is None:
+                left = functions - functions.mean(axis=0)
+            else:
+                left = functions - _stratum_means(functions, self.strata)
+            return left, np.zeros(functions.shape[1], dtype=bool)
+        left, is_explained = self.smoother.residual(functions)
+        if self.projection is not None:
+            left = self.projection.residual(left)
+        return left, is_explained
+
+    def projected(self, functions: FloatArray) -> FloatArray:
+        """Return functions without their fit by the very regression of the target."""
+        if self.projection is None:
+            return self.centred(functions)
+        return self.projection.residual(functions)
+
+
+def bind(
+    target: Block, given: Block, groups: IntArray | None = None, strata: IntArray | None = None
+) -> Bound:
+    """Regress the target on S."""
+    n_samples = target.n_samples
+    smoother = Smoother.of(given, groups) if len(given) and strata is None else None
+    bound = Bound(given, groups, strata, np.empty((n_samples, 0)), None, None, smoother)
+    means, scales, projection = [], [], None
+    if len(target) > 1 and all(column.is_discrete for column in target.columns):
+        joint = target.codes()
+        if len(joint) and joint.max() < MAX_LEVELS:
+            target = Block((Column("joint", "nominal", joint.astype(np.float64)),))
+    for column in target.columns:
+        if _is_class(column):
+            means.append(_class_residuals(column, bound))
+            continue
+        left, own = _number_residuals(column, given, bound, groups)
+        projection = projection or own
+        means.append(left)
+        scales.append(left)
+    bound = Bound(given, groups, strata, bound.mean, None, projection, smoother)
+    mean = np.concatenate(means, axis=1)
+    scale = None
+    if scales:
+        first, second = np.triu_indices(sum(one.shape[1] for one in scales))
+        of_numbers = np.concatenate(scales, axis=1)
+        scale = _orthonormal(bound.centred(of_numbers[:, first] * of_numbers[:, second]))
+    return Bound(
+        given, groups, strata, _orthonormal(mean), scale, projection, smoother
+    )
+
+
+def _is_class(column: Column) -> bool:
+    return column.feature_type == "nominal" or column.levels() == 2
+
+
+def _number_residuals(
+    column: Column, given: Block, bound: Bound, groups: IntArray | None
+) -> tuple[FloatArray, Projection | None]:
+    """Return what S leaves of a number, as normal scores, and the regression."""
+    left, projection = column, None
+    if bound.smoother is not None:
+        left, _, projection = residuals(given, [column], groups)[0]
+    elif bound.strata is not None:
+        values = np.where(np.isnan(column.values), np.nanmean(column.values), column.values)
+        values = bound.centred(values[:, np.newaxis])[:, 0]
+        left = Column(column.name, "continuous", values)
+    missing = np.isnan(left.values)
+    values = np.where(missing, 0.0, left.values)
+    if values.std() < DETERMINED:
+        return np.empty((len(values), 0)), projection
+    present = ~missing
+    functions = np.zeros((len(values), 1))
+    kept = values[present]
+    is_fine = column.levels() > FEW_LEVELS
+    functions[present, 0] = _scores(kept[:, np.newaxis])[:, 0] if is_fine else kept - kept.mean()
+    if missing.any():
+        functions = np.column_stack([functions, missing])
+    if bound.smoother is None:
+        return scaled(bound.centred(functions)), projection
+    centred, _ = bound.smoother.residual(functions)
+    return scaled(centred), projection
+
+
+def _class_residuals(column: Column, bound: Bound) -> FloatArray:
+    """Return indicators of classes without their probabilities given S."""
+    indicators = _indicators(column, 1)
+    if indicators.shape[1] < 2:
+        return np.empty((len(indicators), 0))
+    if bound.smoother is None:
+        return bound.centred(indicators)[:, 1:]
+    fit = fit_classes(bound.smoother, indicators)
+    frequency = indicators.mean(axis=0)
+    null = -2.0 * len(indicators) * (frequency * np.log(frequency)).sum()
+    if fit.deviance < DETERMINED_DEVIANCE * null:
+        return np.empty((len(indicators), 0))
+    return np.asarray((indicators - fit.probabilities)[:, 1:])
+
+
+# --- functions of candidates ----------------------------------------------------------------------
+
+
+def families(candidates: Sequence[Block], bound: Bound) -> list[Family]:
+    """Return the functions of candidates, orthonormal within each family."""
+    made = dict[tuple[str, int, bool], list[tuple[int, FloatArray]]]()
+
+    def add(owner: int, name: str, functions: FloatArray) -> None:
+        if functions.shape[1]:
+            is_rare = name == "label" and functions.sum(axis=0).min() < RARE_ROWS
+            key = name, functions.shape[1], is_rare
+            made.setdefault(key, []).append((owner, functions))
+
+    singles = [place for place, block in enumerate(candidates) if _is_number(block)]
+    numbers = [candidates[place].columns[0] for place in singles]
+    for place, functions in zip(singles, _number_functions(numbers, bound), strict=True):
+        for name, some in functions:
+            add(place, name, some)
+    for place in sorted(set(range(len(candidates))) - set(singles)):
+        for name, some in _block_functions(candidates[place], bound):
+            add(place, name, some)
+    found = []
+    for (name, _, is_rare), members in made.items():
+        owners = np.array([owner for owner, _ in members])
+        functions = np.stack([some for _, some in members])
+        members, n_samples, width = functions.shape
+        flat = functions.transpose(1, 0, 2).reshape(n_samples, -1)
+        is_explained = np.ones(members * width, dtype=bool)
+        if name == "label":
+            left = bound.projected(flat)
+        else:
+            left, is_explained = bound.explained(flat)
+        left = left.reshape(n_samples, members, width).transpose(1, 0, 2)
+        is_even = ~is_explained.reshape(members, width)[:, min(1, width - 1)]
+        found.append(Family(name, owners, _orthonormalised(left), is_rare, is_even))
+    return found
+
+
+def _is_label(column: Column) -> bool:
+    return column.feature_type == "nominal" or column.levels() <= 2
+
+
+def _is_number(block: Block) -> bool:
+    return len(block) == 1 and not _is_label(block.columns[0])
+
+
+def _number_functions(
+    columns: Sequence[Column], bound: Bound
+) -> Iterator[list[tuple[str, FloatArray]]]:
+    """Yield the functions of each column of numbers, by family."""
+    if not columns:
+        return
+    values = np.stack([column.values for column in columns], axis=1)
+    missing = np.isnan(values)
+    has_missing = missing.any(axis=0)
+    levels = np.array([column.levels() for column in columns])
+    left, explained = values, np.zeros(len(columns))
+    if bound.smoother is not None:
+        found = residuals(bound.given, columns, bound.groups, n_refined=0)
+        left = np.stack([residual.column.values for residual in found], axis=1)
+        explained = np.array([residual.r_squared for residual in found])
+    elif bound.strata is not None:
+        left = np.where(missing, np.nan, bound.centred(_filled(values)))
+    z = np.where(missing, 0.0, scaled(_filled(left)))
+    is_fine = levels > FEW_LEVELS
+    whole = np.flatnonzero(is_fine & ~has_missing)
+    z[:, whole] = _scores(left[:, whole])
+    for place in np.flatnonzero(is_fine & has_missing):
+        present = ~missing[:, place]
+        z[present, place] = _scores(left[present][:, [place]])[:, 0]
+    is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
+    for place in range(len(columns)):
+        if not is_left[place]:
+            yield []
+            continue
+        absent = missing[:, place] if has_missing[place] else None
+        functions = _functions_of_scores(z[:, place], int(levels[place]), absent)
+        functions += [("product", z[:, [place]] * s[:, np.newaxis]) for s in bound.design.T]
+        if explained[place] > 0:
+            own = scaled(_filled(values[:, [place]]))[:, 0]
+            remainder = np.nan_to_num(left[:, place]) * np.sqrt(max(1.0 - explained[place], 0.0))
+            fit = _scores((own - remainder)[:, np.newaxis])
+            functions.append(("product", z[:, [place]] * fit))
+        yield functions
+
+
+def _functions_of_scores(
+    z: FloatArray, levels: int, missing: NDArray[np.bool_] | None
+) -> list[tuple[str, FloatArray]]:
+    """Return functions of one number by family; missing values have 0 in all of them."""
+    powers = np.column_stack([z, z * z - 1.0, z**3 - 3.0 * z])[:, : max(1, levels - 1)]
+    cubes = np.empty((len(z), 0))
+    if levels > FEW_LEVELS and len(z) >= SPLINE_SAMPLES:
+        cubes = np.column_stack([z, np.abs(z[:, np.newaxis] - KNOTS) ** 3])
+    line = powers[:, :1]
+    if missing is not None:
+        powers[missing], cubes[missing] = 0.0, 0.0
+        line = np.column_stack([line, missing])
+    return [
+        ("line", line),
+        ("square", powers[:, 1:2]),
+        ("smooth", powers),
+        ("spline", cubes),
+        ("scale", line),
+    ]
+
+
+def _filled(values: FloatArray) -> FloatArray:
+    """Return columns with missing values at the mean."""
+    missing = np.isnan(values)
+    if not missing.any():
+        return values
+    return np.where(missing, np.nanmean(values, axis=0), values)
+
+
+def _block_functions(block: Block, bound: Bound) -> list[tuple[str, FloatArray]]:
+    """Return the functions of a label, or of several columns, by family."""
+    if all(_is_label(column) for column in block.columns):
+        if len(block) > 1:
+            codes = block.codes()
+            column = Column("joint", "nominal", codes.astype(np.float64))
+        else:
+            (column,) = block.columns
+        indicators = _indicators(column, MIN_ROWS)
+        functions = indicators[:, 1:] if indicators.shape[1] > 1 else indicators[:, :0]
+        if not functions.shape[1]:
+            return []
+        return [("label", functions), ("scale", functions)] + [
+            ("product", functions * s[:, np.newaxis]) for s in bound.design.T
+        ]
+    raise NotImplementedError
+
+
+def _indicators(column: Column, least: int) -> FloatArray:
+    """Return indicators of levels from frequent to rare; levels of few rows share the last one."""
+    codes = column.codes()
+    counts = np.bincount(codes)
+    order = np.argsort(-counts, kind="stable")
+    kept = [level for level in order[:MAX_LEVELS] if counts[level] >= least]
+    columns = [codes == level for level in kept]
+    others = ~np.isin(codes, kept)
+    if others.sum() >= least:
+        columns.append(others)
+    return np.column_stack(columns).astype(np.float64)
+
+
+def _design(column: Column) -> FloatArray:
+    """Return a column of S as functions are multiplied with it."""
+    if _is_label(column):
+        indicators = _indicators(column, MIN_ROWS)
+        return indicators[:, 1:] if indicators.shape[1] > 1 else indicators
+    missing = np.isnan(column.values)
+    z = np.zeros((len(missing), 1))
+    z[~missing] = _scores(column.values[~missing][:, np.newaxis])
+    return np.column_stack([z, missing]) if missing.any() else z
+
+
+# --- statistics -----------------------------------------------------------------------------------
+
+
+def statistics(
+    made: Sequence[Family], bound: Bound, n_candidates: int, rows: IntArray
+) -> FloatArray:
+    """Return the statistics of candidates, (n_candidates, n_permutations).
+
+    In permutation m, sample i has the residual of sample ``rows[m, i]``.
+    """
+    found = np.full((n_candidates, len(rows)), NOTHING)
+    counts = dict[tuple[str, int], int]()
+    for family in made:
+        for owner in family.owners.tolist():
+            counts[family.name, owner] = counts.get((family.name, owner), 0) + 1
+    for family in made:
+        part = bound.scale if family.name == "scale" else bound.mean
+        if part is None or not part.shape[1]:
+            continue
+        sums, freedom = _sums(family, part, rows)
+        share = np.array([counts[family.name, owner] for owner in family.owners.tolist()])
+        weight = np.log(FAMILIES[family.name]) - np.log(share)
+        value = _log_p(sums, (freedom * part.shape[1])[:, np.newaxis]) + weight[:, np.newaxis]
+        value[freedom == 0] = NOTHING
+        np.maximum.at(found, family.owners, value)
+    return found
+
+
+def _sums(
+    family: Family, part: FloatArray, rows: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Return self-normalised sums of functions, (n_members, n_permutations), and their numbers."""
+    members, n_samples, width = family.functions.shape
+    flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
+    squares = flat**2
+    total = np.zeros((len(flat), len(rows)))
+    fourth = (squares**2).sum(axis=1)
+    effective = 1.0 / np.maximum(fourth, 1e-300)
+    prior = np.where(effective < RARE_ROWS, PRIOR_ROWS, 0.0) if family.is_rare else None
+    for direction in part.T:
+        permuted = direction[rows].T
+        variance = squares @ permuted**2
+        if prior is not None:
+            mixed = effective[:, np.newaxis] * variance + prior[:, np.newaxis]
+            variance = mixed / (effective + prior)[:, np.newaxis]
+        total += (flat @ permuted) ** 2 / np.maximum(variance, LEAST)
+    freedom = (squares.sum(axis=1) > 0.5).reshape(members, width).sum(axis=1)
+    return total.reshape(members, width, -1).sum(axis=1), freedom
+
+
+def _log_p(sums: FloatArray, freedom: IntArray) -> FloatArray:
+    """Return -log p of chi-square values."""
+    half = np.maximum(freedom, 1) / 2.0
+    tail = gammaincc(half, sums / 2.0)
+    with np.errstate(divide="ignore"):
+        x = np.maximum(sums / 2.0, 1e-300)
+        far = x - (half - 1.0) * np.log(x) + gammaln(half)
+        return np.where(tail > 1e-290, -np.log(np.maximum(tail, 1e-300)), far)
+
+
+# --- scaling --------------------------------------------------------------------------------------
+
+
+def scaled(values: FloatArray) -> FloatArray:
+    """Return columns with mean 0 and standard deviation 1; constant ones are 0."""
+    centred = values - values.mean(axis=0)
+    deviation = centred.std(axis=0)
+    return np.asarray(centred / np.where(deviation > 1e-12, deviation, 1.0))
+
+
+def _scores(values: FloatArray) -> FloatArray:
+    """Return normal scores of columns."""
+    return np.asarray(ndtri((rankdata(values, axis=0) - 0.375) / (len(values) + 0.25)))
+
+
+def _stratum_means(values: FloatArray, strata: IntArray) -> FloatArray:
+    sums = np.zeros((int(strata.max()) + 1, values.shape[1]))
+    np.add.at(sums, strata, values)
+    return np.asarray((sums / np.bincount(strata)[:, np.newaxis])[strata])
+
+
+def _orthonormal(values: FloatArray) -> FloatArray:
+    """Return directions of residuals, orthogonal and of length sqrt(n)."""
+    centred = values - values.mean(axis=0)
+    found = _orthonormalised(centred[np.newaxis])[0]
+    return np.asarray(found[:, (found**2).sum(axis=0) > 0.5] * np.sqrt(len(values)))
+
+
+def _orthonormalised(functions: FloatArray) -> FloatArray:
+    """Return functions of each member made orthonormal in their order; redundant ones are 0."""
+    length = np.sqrt((functions**2).sum(axis=1, keepdims=True))
+    scale = np.where(length > DETERMINED * np.sqrt(functions.shape[1]), length, 1.0)
+    unit = np.where(length > DETERMINED * np.sqrt(functions.shape[1]), functions / scale, 0.0)
+    for j in range(unit.shape[2]):
+        column = unit[:, :, j]
+        before = unit[:, :, :j]
+        if j:
+            for _ in range(2):
+                along = np.einsum("mnk,mn->mk", before, column)
+                column = column - np.einsum("mnk,mk->mn", before, along)
+        left = np.sqrt((column**2).sum(axis=1, keepdims=True))
+        is_new = left > REDUNDANT
+        unit[:, :, j] = np.where(is_new, column / np.where(is_new, left, 1.0), 0.0)
+    return unit
