@@ -113,7 +113,7 @@ def _registered() -> Iterator[str]:
     from pidselect import names
 
     yield f"criteria: {', '.join(names.CRITERION_NAMES)}"
-    yield f"estimators: auto, {', '.join(names.ESTIMATOR_NAMES)}"
+    yield f"estimators: {', '.join((*names.BY_TYPES_NAMES, *names.ESTIMATOR_NAMES))}"
     yield f"surrogates: {', '.join(names.SURROGATE_NAMES)}"
     yield f"measures: {', '.join((*names.MEASURE_NAMES, *names.CONTINUOUS_MEASURE_NAMES))}"
 

@@ -13,6 +13,7 @@ MeasureName = Literal["broja", "imin", "mmi", "ccs", "sx"]
 ContinuousMeasureName = Literal["gaussian", "sx-ksg"]
 
 CRITERION_NAMES: tuple[str, ...] = get_args(CriterionName)
+BY_TYPES_NAMES = ("auto", "paper")
 ESTIMATOR_NAMES = ("ksg", "ksg-rank", "mixed", "mixed-rank", "discrete", "gaussian", "copula")
 SURROGATE_NAMES = ("global", "local", "residual", "shift", "blocks")
 MEASURE_NAMES: tuple[str, ...] = get_args(MeasureName)

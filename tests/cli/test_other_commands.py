@@ -112,10 +112,12 @@ def test_names_are_those_of_the_library():
     from pidselect.decomposition.measures import MEASURES
     from pidselect.decomposition.samples import CONTINUOUS
     from pidselect.estimators import ESTIMATORS
+    from pidselect.estimators.registry import BY_TYPES
     from pidselect.selection.criteria import CRITERIA
     from pidselect.significance import SURROGATES
 
     assert tuple(CRITERIA) == names.CRITERION_NAMES
+    assert tuple(BY_TYPES) == names.BY_TYPES_NAMES
     assert tuple(ESTIMATORS) == names.ESTIMATOR_NAMES
     assert tuple(SURROGATES) == names.SURROGATE_NAMES
     assert tuple(MEASURES) == names.MEASURE_NAMES

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from calling import ESCAPE, QUICK, call, made, names_of, read_json, select, words, write
 
 from pidselect import PIDSelector
@@ -286,6 +287,41 @@ def test_defaults_are_those_of_the_selector():
     default = PIDSelector(random_state=0, n_jobs=-1).get_params(deep=False)
     assert typed == default
     assert make_selector(SelectionOptions(max_samples="all"), table).max_samples is None
+
+
+@pytest.mark.parametrize(
+    ("options", "changed"),
+    [
+        (["--paper"], {}),
+        (["--n-permutations", "19", "--paper"], {"n_permutations": 19}),
+        (
+            ["--paper", "--backward", "maximum", "--max-samples", "auto", "--estimator", "mixed"],
+            {"backward": "maximum", "max_samples": "auto", "estimator": "mixed"},
+        ),
+    ],
+)
+def test_the_settings_of_the_paper(table, monkeypatch, options, changed):
+    """Options override them, also by a value that is the default without them."""
+    found = []
+
+    def compute(call, roles, selector):
+        found.append(selector.get_params())
+        raise typer.Exit
+
+    monkeypatch.setattr("pidselect.cli.run._compute", compute)
+    result = call("select", table, "--target", "y", *options)
+    assert result.exit_code == 0, result.output
+    assert found == [PIDSelector.paper(random_state=0, n_jobs=-1, **changed).get_params()]
+
+
+def test_the_settings_of_the_paper_in_a_record(table):
+    options = ("--drop", "colour", "--paper", "--n-permutations", "39", "--quiet", "--json", "-")
+    settings = json.loads(call("select", table, "--target", "y", *options).stdout)["settings"]
+    expected = {"estimator": "KSG()", "surrogates": ["global"], "shared_permutations": False}
+    assert {name: settings[name] for name in expected} == expected
+    refused = call("select", table, "--target", "y", "--paper")
+    assert refused.exit_code == 2
+    assert all(word in refused.stderr for word in ("'colour'", "nominal", "mixed"))
 
 
 @pytest.mark.parametrize("wanted", ["auto", "all", "110"])

@@ -21,6 +21,7 @@ from pidselect.estimators import (
     resolve,
     resolve_portfolio,
 )
+from pidselect.estimators.registry import BY_TYPES
 
 RNG = np.random.default_rng(0)
 MEASURED = block(RNG.normal(size=(60, 2)))
@@ -55,6 +56,34 @@ def test_default_estimators(columns, single, portfolio):
     assert [repr(one) for _, one in members] == [repr(ESTIMATORS[name]()) for name in portfolio]
 
 
+COUNTS = block(np.arange(60)[:, None] // 2)
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [
+        (MEASURED, "ksg"),
+        (MEASURED + COUNTS, "ksg"),
+        (COUNTS, "ksg"),
+        (GAPS, "ksg"),
+        (LABELS, "discrete"),
+        (LABELS + GRADES + MANY, "discrete"),
+    ],
+)
+def test_estimators_of_the_paper(columns, name):
+    assert repr(resolve("paper", columns)) == repr(ESTIMATORS[name]())
+    assert names("paper", columns) == (name,)
+    assert not is_portfolio("paper")
+
+
+@pytest.mark.parametrize("levels", [LABELS, GRADES, MANY], ids=["labels", "grades", "many"])
+@pytest.mark.parametrize("numbers", [MEASURED, COUNTS], ids=["measured", "counts"])
+def test_the_paper_has_no_estimator_of_mixtures(levels, numbers):
+    for columns in (levels + numbers, numbers + levels):
+        with pytest.raises(ValueError, match=r'column .* levels and .*estimator="mixed"'):
+            resolve_portfolio("paper", columns)
+
+
 def test_the_general_estimator_of_the_portfolio_is_the_single_one():
     for columns in (MEASURED, LABELS, LABELS + GRADES, MEASURED + LABELS, GAPS):
         (_, general), *_ = resolve_portfolio("auto", columns)
@@ -62,7 +91,7 @@ def test_the_general_estimator_of_the_portfolio_is_the_single_one():
 
 
 def test_names_may_be_strings_of_numpy():
-    for name in ("auto", *ESTIMATORS):
+    for name in (*BY_TYPES, *ESTIMATORS):
         assert repr(resolve(np.str_(name), LABELS)) == repr(resolve(name, LABELS))
     found = names((np.str_("ksg"), np.str_("copula")), MEASURED)
     assert found == ("ksg", "copula")
@@ -100,6 +129,7 @@ def test_one_estimator_is_no_portfolio():
     [
         ((), ValueError, "estimator=()"),
         (("ksg", "auto"), ValueError, '"auto"'),
+        (("paper", "copula"), ValueError, 'estimator="paper", or name'),
         (("ksg", "copula", "ksg"), ValueError, "'ksg' twice"),
         ((KSG(k=3), "copula", KSG(k=3)), ValueError, "KSG(k=3) twice"),
         (("ksg", KSG()), ValueError, "KSG() twice"),

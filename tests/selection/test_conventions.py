@@ -100,7 +100,7 @@ def test_nothing_selected():
     assert np.isfinite(selector.pvalues_).all()
 
 
-@pytest.mark.parametrize("estimator", ["auto", "copula", "ksg"])
+@pytest.mark.parametrize("estimator", ["auto", "copula", "mixed"])
 def test_nothing_shown_exceeds_the_entropy_of_the_target(estimator):
     """The Gaussian copula reports more than a bit about a binary target."""
     rng = np.random.default_rng(0)

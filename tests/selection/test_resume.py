@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from systems import PAPER, gates, numbers, quick, wide, xor
 
 from pidselect import stability
-from pidselect.estimators import KSG, Discrete
+from pidselect.estimators import KSG, Discrete, Mixed
 from pidselect.selection import resume
 from pidselect.selection.pairwise_criteria import LinearCriterion
 from pidselect.selection.resume import CheckpointError, Results, pack, to_json, unpack
@@ -318,7 +318,7 @@ def _others():
         r"fixed_features was \[\] and is \['x3'\]": {"fixed_features": "x3"},
         "feature_groups was {} and is .*'x0', 'x1'": {"feature_groups": {"x0": [0, 1]}},
         "missing was 'error' and is 'drop'": {"missing": "drop"},
-        "estimator was .*Discrete.* and is .*KSG.*'k': 3": {"estimator": KSG(k=3)},
+        "estimator was .*Discrete.* and is .*Mixed.*'k': 3": {"estimator": Mixed(k=3)},
         "column 'x1' was 'ordinal.* and is 'nominal": {"feature_types": {"x1": "nominal"}},
         "shared_permutations was True and is False": {"shared_permutations": False},
         "seed was 0 and is 1": {"random_state": 1},

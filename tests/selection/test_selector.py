@@ -36,6 +36,12 @@ from pidselect.significance import BACKWARD, FORWARD
 # --- scikit-learn -------------------------------------------------------------------------------
 
 
+QUICK = {"n_permutations": 39, "random_state": 0}
+
+#: The classes of the checks are numbers, as KSG needs them.
+NUMBERS = {"target": "continuous"}
+
+
 # The checks fit noise as well, of which nothing is selected.
 @pytest.mark.filterwarnings("ignore:No feature was selected:UserWarning")
 @parametrize_with_checks(
@@ -43,7 +49,7 @@ from pidselect.significance import BACKWARD, FORWARD
         PIDSelector(),
         quick(missing="category"),
         quick(missing="drop"),
-        quick(estimator="ksg", surrogates="global", shared_permutations=False),
+        PIDSelector.paper(estimator="ksg", feature_types=NUMBERS, **QUICK),
         quick(estimator="copula", backward="maximum"),
         quick(estimator="mixed", surrogates="local"),
         quick(n_permutations="auto"),
@@ -51,7 +57,7 @@ from pidselect.significance import BACKWARD, FORWARD
         quick(lookahead=2, n_permutations=99),
         quick(select="relevant"),
         quick(criterion="mi", max_samples=30),
-        quick(criterion="mrmr", estimator="ksg-rank"),
+        quick(criterion="mrmr", estimator="ksg-rank", feature_types=NUMBERS),
         quick(max_conditioning=1, backward=None, n_jobs=2),
     ],
     expected_failed_checks=lambda selector: EXPECTED_FAILURES,

@@ -19,6 +19,7 @@ import typer
 from pidselect.cli.columns import complete_column
 from pidselect.cli.messages import plain_errors
 from pidselect.names import (
+    BY_TYPES_NAMES,
     CRITERION_NAMES,
     ESTIMATOR_NAMES,
     SURROGATE_NAMES,
@@ -70,6 +71,15 @@ def integer_or(*words: str) -> dict[str, Any]:
         return int(text) if str(text).removeprefix("-").isdecimal() else text
 
     return {"parser": parse, "metavar": "|".join(["N", *words])}
+
+
+def use_paper(context: typer.Context, is_paper: bool) -> bool:
+    """Make the settings of the paper the defaults of a command."""
+    if is_paper:
+        from pidselect.selection import PIDSelector
+
+        context.default_map = {**PIDSelector.paper().get_params(), "max_samples": "all"}
+    return is_paper
 
 
 FORMATS = "CSV, TSV, JSON lines (each also .gz, .zst), Parquet, Feather, Arrow or .npy"
@@ -145,6 +155,13 @@ class SelectionOptions:
         "The column with the group of each row, such as the person measured; not a feature.",
         **COLUMNS,
     )
+    paper: bool = selecting(
+        False,
+        "The settings of the paper, where no other option changes them.",
+        "--paper",
+        is_eager=True,
+        callback=use_paper,
+    )
     criterion: CriterionName = selecting(
         "cmi",
         f"The criterion that ranks candidates: {', '.join(CRITERION_NAMES)}.",
@@ -152,8 +169,8 @@ class SelectionOptions:
     )
     estimator: str = selecting(
         "auto",
-        f"auto, {', '.join(ESTIMATOR_NAMES)}; several are a portfolio.",
-        **some_of("auto", *ESTIMATOR_NAMES),
+        f"{', '.join((*BY_TYPES_NAMES, *ESTIMATOR_NAMES))}; several are a portfolio.",
+        **some_of(*BY_TYPES_NAMES, *ESTIMATOR_NAMES),
     )
     alpha: float = selecting(0.05, "False-positive rate of each test.")
     n_permutations: Any = selecting(

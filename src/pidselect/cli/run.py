@@ -18,7 +18,7 @@ from pidselect.cli.options import (
     TableOptions,
     command,
 )
-from pidselect.names import ESTIMATOR_NAMES
+from pidselect.names import BY_TYPES_NAMES, ESTIMATOR_NAMES
 
 if TYPE_CHECKING:  # imported where it is used: help must be quick
     from pidselect.cli.load import SelectionData
@@ -136,10 +136,11 @@ def make_selector(
         several = tuple(one.strip() for one in settings[name].split(","))
         settings[name] = several if len(several) > 1 else settings[name]
     for one in how.estimator.split(","):
-        check_choice(one.strip(), ("auto", *ESTIMATOR_NAMES), "estimator")
+        check_choice(one.strip(), (*BY_TYPES_NAMES, *ESTIMATOR_NAMES), "estimator")
     settings["backward"] = None if how.backward == "none" else how.backward
     settings["max_samples"] = None if how.max_samples == "all" else how.max_samples
-    selector = PIDSelector(**settings, missing=table.missing, checkpoint=checkpoint)
+    make = PIDSelector.paper if settings.pop("paper") else PIDSelector
+    selector = make(**settings, missing=table.missing, checkpoint=checkpoint)
     check_parameters(selector)
     at_least(2, or_none=True)(how.stability, "stability")
     return selector

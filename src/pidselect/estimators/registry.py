@@ -1,11 +1,11 @@
-"""Estimators by name, and the default estimators for given feature types ("auto")."""
+"""Estimators by name, and those chosen by feature types: the defaults ("auto") and the paper's."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from pidselect.data import CLASS_LEVELS, Block, check_choice
+from pidselect.data import CLASS_LEVELS, Block, Column, check_choice
 from pidselect.estimators.base import Estimator
 from pidselect.estimators.discrete import Discrete
 from pidselect.estimators.gaussian import Copula, Gaussian
@@ -43,8 +43,8 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
             )
         return estimator
     name = str(estimator)  # also of a subclass of str, as in arrays of NumPy
-    check_choice(name, ("auto", *ESTIMATORS), "estimator")
-    return ESTIMATORS[default_estimator(block) if name == "auto" else name]()
+    check_choice(name, (*BY_TYPES, *ESTIMATORS), "estimator")
+    return ESTIMATORS[BY_TYPES[name](block) if name in BY_TYPES else name]()
 
 
 def default_estimator(block: Block) -> str:
@@ -60,6 +60,30 @@ def default_estimator(block: Block) -> str:
     if all(column.is_discrete and column.levels() <= CLASS_LEVELS for column in block.columns):
         return "discrete"
     return "mixed-rank"
+
+
+def paper_estimator(block: Block) -> str:
+    """Return the name of the paper's estimator for the columns of all variables.
+
+    "ksg" if all are numbers, continuous or with more than 20 ordinal levels; "discrete" if none is.
+    """
+    numbers, levels = list[Column](), list[Column]()
+    for column in block.columns:
+        is_many = column.feature_type == "ordinal" and column.levels() > CLASS_LEVELS
+        (numbers if is_many or not column.is_discrete else levels).append(column)
+    if numbers and levels:
+        raise ValueError(
+            'estimator="paper" needs numbers alone (KSG) or few levels alone (plug-in), but column '
+            f"{levels[0].name!r} is {levels[0].feature_type} with {levels[0].levels()} levels and "
+            f'{numbers[0].name!r} a number. Use estimator="mixed", or state "continuous" in '
+            "feature_types for levels that are numbers. The paper's experiment I adds noise to "
+            "class labels."
+        )
+    return "ksg" if numbers else "discrete"
+
+
+#: The rule of a name that stands for an estimator by feature types.
+BY_TYPES: dict[str, Callable[[Block], str]] = {"auto": default_estimator, "paper": paper_estimator}
 
 
 def default_portfolio(block: Block) -> tuple[str, ...]:
@@ -97,7 +121,8 @@ def resolve_portfolio(
 ) -> tuple[tuple[str, Estimator], ...]:
     """Return the estimators of a selection with the names used in its record.
 
-    "auto" is the `default_portfolio` of the block, which holds the columns of all variables.
+    "auto" is the `default_portfolio` of the block, which holds the columns of all variables, and
+    "paper" the `paper_estimator`.
 
     Examples
     --------
@@ -107,12 +132,13 @@ def resolve_portfolio(
     chosen: tuple[str | Estimator, ...]
     if not isinstance(estimator, (tuple, list)):
         chosen = default_portfolio(block) if is_portfolio(estimator) else (estimator,)
+        chosen = (paper_estimator(block),) if chosen == ("paper",) else chosen
     elif not estimator:
         raise ValueError(f"estimator={estimator!r} is empty: pass at least one.")
-    elif "auto" in [one for one in estimator if isinstance(one, str)]:
+    elif rules := [one for one in estimator if isinstance(one, str) and one in BY_TYPES]:
         raise ValueError(
-            f'estimator={estimator!r}: "auto" cannot be one of several. Use estimator="auto", or '
-            "name the estimators."
+            f'estimator={estimator!r}: "{rules[0]}" cannot be one of several. Use '
+            f'estimator="{rules[0]}", or name the estimators.'
         )
     else:
         chosen = tuple(estimator)

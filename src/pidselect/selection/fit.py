@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pidselect.data import Block, Dataset, FloatArray, IntArray
-from pidselect.estimators import is_portfolio, resolve, resolve_portfolio
+from pidselect.estimators import KSG, is_portfolio, resolve, resolve_portfolio
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others
 from pidselect.selection.column_scores import score_columns
 from pidselect.selection.context import NamedEstimator, SelectionContext
@@ -132,6 +132,13 @@ def choose_estimators(
             )
         estimator = resolve(estimator, block)
     chosen = resolve_portfolio(estimator, block)
+    classes = [column for column in dataset.target.columns if column.feature_type == "nominal"]
+    if classes and any(isinstance(one, KSG) for _, one in chosen):  # most neighbours tie in y
+        raise ValueError(
+            f"KSG needs a target of numbers, but {classes[0].name!r} has {classes[0].levels()} "
+            'class labels. Use estimator="mixed", state feature_types={"target": "continuous"} if '
+            "they are numbers, or add noise to them, as in the paper's experiment I."
+        )
     return tuple(NamedEstimator(name, clone(one, safe=False)) for name, one in chosen)
 
 

@@ -204,8 +204,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     Notes
     -----
     The algorithm is that of [1]_, extended by portfolios of estimators, local surrogates,
-    look-ahead and sequential tests. Its settings are ``PIDSelector(estimator="ksg",
-    surrogates="global", shared_permutations=False, backward="minimum", lookahead=1)``.
+    look-ahead and sequential tests. `PIDSelector.paper` has its settings.
 
     References
     ----------
@@ -276,6 +275,34 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @classmethod
+    def paper(cls, **overrides: Any) -> Self:
+        """Return a selector with the settings of the paper; `overrides` are other parameters.
+
+        ``estimator="paper"`` is the plug-in estimator if the target and all columns have few
+        levels, and KSG if all are numbers; a mixture of both is refused. All samples are used and
+        permuted, anew for each candidate; the maximum of the surrogates decides an inclusion, their
+        minimum an elimination. There is no look-ahead.
+
+        Examples
+        --------
+        >>> from pidselect import PIDSelector, datasets
+        >>> toy = datasets.toy(random_state=1)
+        >>> selector = PIDSelector.paper(random_state=0).fit(toy.X, toy.y)
+        >>> selector.estimator_, [toy.names[column] for column in selector.selected_]
+        (KSG(), ['X1', 'eta'])
+        """
+        settings: dict[str, Any] = {
+            "estimator": "paper",
+            "n_permutations": 200,  # as one caption says
+            "surrogates": "global",
+            "shared_permutations": False,
+            "backward": "minimum",
+            "lookahead": 1,
+            "max_samples": None,
+        }
+        return cls(**(settings | overrides))
 
     def fit(self, X: Any, y: Any, groups: Any = None, **refused: Any) -> Self:
         """Select features of X that are informative about y.
