@@ -6,9 +6,10 @@ from pidselect.estimators.gaussian import Copula, Gaussian
 from pidselect.estimators.ksg import KSG
 from pidselect.estimators.mixed import Mixed
 from pidselect.estimators.mutual_information import mutual_information
-from pidselect.estimators.registry import ESTIMATORS, is_portfolio, resolve, resolve_portfolio
+from pidselect.estimators.registry import BY_TYPES, ESTIMATORS, resolve
 
 __all__ = [
+    "BY_TYPES",
     "ESTIMATORS",
     "KSG",
     "NATS_PER_UNIT",
@@ -19,8 +20,6 @@ __all__ = [
     "Gaussian",
     "Mixed",
     "Scorer",
-    "is_portfolio",
     "mutual_information",
     "resolve",
-    "resolve_portfolio",
 ]

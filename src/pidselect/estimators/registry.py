@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pidselect.data import CLASS_LEVELS, Block, Column, check_choice
 from pidselect.estimators.base import Estimator
@@ -28,10 +27,8 @@ def resolve(estimator: str | Estimator, block: Block) -> Estimator:
     """Return the estimator of a name; "auto" is the `default_estimator` of the columns."""
     if isinstance(estimator, (tuple, list)):
         raise TypeError(
-            f"estimator={estimator!r} is a portfolio, but a single value needs one estimator, such "
-            f"as estimator={estimator[0]!r}."
-            if estimator
-            else "estimator=() is empty. Pass a name or an object such as KSG(k=4)."
+            f"estimator={estimator!r} holds several, but one is used: pass a name such as 'auto', "
+            "or an object such as KSG(k=4)."
         )
     if not isinstance(estimator, str):
         if isinstance(estimator, type):
@@ -84,83 +81,3 @@ def paper_estimator(block: Block) -> str:
 
 #: The rule of a name that stands for an estimator by feature types.
 BY_TYPES: dict[str, Callable[[Block], str]] = {"auto": default_estimator, "paper": paper_estimator}
-
-
-def default_portfolio(block: Block) -> tuple[str, ...]:
-    """Return the names of the default estimators of a selection ("auto").
-
-    ==================================================== ========================
-    all columns                                          estimators
-    ==================================================== ========================
-    continuous, none missing                             "ksg-rank", "copula"
-    discrete, at most 20 levels each, unordered          "discrete"
-    ... or some of them ordinal with more than 2 levels  "discrete", "copula"
-    any others                                           "mixed-rank", "copula"
-    ==================================================== ========================
-
-    The first is the `default_estimator`, which detects any dependence; the Gaussian copula detects
-    monotone dependence with far fewer samples. For nominal columns alone it would detect nothing
-    that the first does not.
-    """
-    general = default_estimator(block)
-    is_ordered = general != "discrete" or any(
-        column.feature_type == "ordinal" and column.levels() > 2 for column in block.columns
-    )
-    return (general, "copula") if is_ordered else (general,)
-
-
-def is_portfolio(estimator: object) -> bool:
-    """Return whether a selection combines several estimators."""
-    return (
-        estimator == "auto" if isinstance(estimator, str) else isinstance(estimator, (tuple, list))
-    )
-
-
-def resolve_portfolio(
-    estimator: str | Estimator | tuple[str | Estimator, ...] | list[str | Estimator], block: Block
-) -> tuple[tuple[str, Estimator], ...]:
-    """Return the estimators of a selection with the names used in its record.
-
-    "auto" is the `default_portfolio` of the block, which holds the columns of all variables, and
-    "paper" the `paper_estimator`.
-
-    Examples
-    --------
-    >>> resolve_portfolio(("copula", KSG(), KSG(k=10)), Block())
-    (('copula', Copula()), ('KSG', KSG()), ('KSG 2', KSG(k=10)))
-    """
-    chosen: tuple[str | Estimator, ...]
-    if not isinstance(estimator, (tuple, list)):
-        chosen = default_portfolio(block) if is_portfolio(estimator) else (estimator,)
-        chosen = (paper_estimator(block),) if chosen == ("paper",) else chosen
-    elif not estimator:
-        raise ValueError(f"estimator={estimator!r} is empty: pass at least one.")
-    elif rules := [one for one in estimator if isinstance(one, str) and one in BY_TYPES]:
-        raise ValueError(
-            f'estimator={estimator!r}: "{rules[0]}" cannot be one of several. Use '
-            f'estimator="{rules[0]}", or name the estimators.'
-        )
-    else:
-        chosen = tuple(estimator)
-    resolved = [resolve(one, block) for one in chosen]
-    for index, one in enumerate(resolved):
-        same = (other for other in resolved[:index] if type(one) is type(other))
-        if any(one is other or one.get_params() == other.get_params() for other in same):
-            raise ValueError(
-                f"estimator={estimator!r} has {chosen[index]!r} twice: remove one of them."
-            )
-    return tuple(zip(_names(chosen), resolved, strict=True))
-
-
-def _names(estimators: Sequence[str | Estimator]) -> list[str]:
-    """Return the names as passed, and class names numbered from the second one on."""
-    names: list[str] = []
-    counts: Counter[str] = Counter()
-    for one in estimators:
-        if isinstance(one, str):
-            names.append(str(one))
-            continue
-        name = type(one).__name__
-        counts[name] += 1
-        names.append(name if counts[name] == 1 else f"{name} {counts[name]}")
-    return names

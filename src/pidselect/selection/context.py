@@ -14,21 +14,14 @@ from joblib import effective_n_jobs
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators import Estimator, Scorer
-from pidselect.estimators.conditional import (
-    ConditionalNeighbours,
-    is_shown_by_residuals,
-    less_biased,
-)
 from pidselect.estimators.discrete import target_entropy
 from pidselect.estimators.regression import Regression
-from pidselect.estimators.subsample import Subsample, SubsampleScorer
-from pidselect.selection.executor import DEVICES, Executor
+from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Features, joint_block
 from pidselect.selection.progress import Observer
 from pidselect.significance import (
     GIVEN_ONLY,
     PermutationSampler,
-    bind_in_parts,
     critical_value,
     find_strata,
     p_values,
@@ -40,7 +33,7 @@ from pidselect.significance.sequential import (
     decision,
     max_permutations,
 )
-from pidselect.significance.standardize import PILOT_PERMUTATIONS
+from pidselect.significance.staged import ScoreTest
 
 #: A test for many features has no sequential form: this many permutations over alpha instead, 200
 #: at alpha = 0.05. A sequential test would need the most for some of the features.
@@ -53,7 +46,6 @@ class NamedEstimator:
 
     name: str
     estimator: Estimator
-    subsample: Subsample | None = None  # the samples that it uses; None for all
 
     def has(self, trait: str) -> bool:
         """Return whether its class has an attribute, such as `uses_neighbours`: see `Estimator`."""
@@ -85,17 +77,15 @@ class BoundScorers:
 
 @dataclass(frozen=True, eq=False)
 class SelectionContext:
-    """What all steps share: target, estimators, the settings of the tests, the executor.
+    """What all steps share: target, estimator, the settings of the tests, the executor.
 
-    Of several estimators, the one with the most significant value counts. In a portfolio, values
-    are standardised by pilot permutations. The tests of all surrogate schemes must reject. Results
-    do not depend on the executor.
+    The tests of all surrogate schemes must reject. Results do not depend on the executor.
     """
 
     target: Block
-    estimators: tuple[NamedEstimator, ...]
-    is_portfolio: bool = False
+    estimators: tuple[NamedEstimator, ...]  # one
     alpha: float = 0.05
+    share: float = 1.0  # of alpha, that a stage of a step has by the score test
     n_permutations: int | None = 200  # None for a sequential test
     surrogates: tuple[str, ...] = ("global",)
     shared_permutations: bool = False
@@ -107,16 +97,20 @@ class SelectionContext:
     def key(self) -> Any:
         """The settings that differ among the tests of a fit, as types of JSON."""
         estimators = [(named.name, named.estimator) for named in self.estimators]
-        tests = self.alpha, self.n_permutations, self.is_portfolio, self.shared_permutations
+        tests = self.alpha, self.share, self.n_permutations, self.shared_permutations
         return estimators, tests, self.surrogates
 
     @property
-    def n_pilot(self) -> int:
-        """The number of pilot permutations, which precede those of the test.
+    def score_test(self) -> ScoreTest | None:
+        """The score test, or None if an estimator decides."""
+        named = self.estimators[0].estimator
+        return named if isinstance(named, ScoreTest) else None
 
-        Many candidates that are alike have fewer of them.
-        """
-        return PILOT_PERMUTATIONS if self.is_portfolio else 0
+    def at_share(self, share: float) -> SelectionContext:
+        """Return the context of tests that have a share of the level of a step."""
+        if self.score_test is not None:
+            return replace(self, share=share)
+        return replace(self, alpha=self.alpha * share)
 
     @property
     def fixed_n_permutations(self) -> int:
@@ -154,11 +148,6 @@ class SelectionContext:
         standard_error = math.sqrt(p_value * (1 - p_value) / n)
         return n_exceeding > 0 and abs(p_value - self.alpha) <= 2 * standard_error
 
-    @property
-    def unit(self) -> str:
-        """The unit of scores: bits, or standard deviations of the null distribution."""
-        return "sd" if self.is_portfolio else "bit"
-
     @cached_property
     def max_bits(self) -> float:
         """The entropy of a discrete target, which no mutual information exceeds, in bits."""
@@ -170,35 +159,10 @@ class SelectionContext:
         """The context of observed values: nothing is permuted, and none is reported."""
         return replace(
             self,
-            is_portfolio=False,
             n_permutations=0,
             surrogates=("global",),
             executor=replace(self.executor, observer=Observer()),
         )
-
-    def shows_residuals(self, given: Features) -> bool:
-        """Return whether the information given S that is shown is that of residuals on S."""
-        general = self.estimators[0].estimator
-        return self.is_portfolio and is_shown_by_residuals(general, joint_block(given))
-
-    def shown(self, given: Features) -> SelectionContext:
-        """Return the context of the information given S that is shown.
-
-        It has one estimator, the first. Of a portfolio, counts are corrected for bias, and ranks
-        given numbers are those of residuals on S.
-        """
-        observed, named = self.observed, self.estimators[0]
-        if self.shows_residuals(given):
-            residual = ConditionalNeighbours.for_target(
-                self.target, getattr(named.estimator, "k", 4)
-            )
-            executor = replace(observed.executor, device=DEVICES["cpu"])
-            observed = replace(observed, executor=executor)
-            named = replace(named, estimator=residual)
-        elif self.is_portfolio:
-            estimator = less_biased(named.estimator)
-            named = named if estimator is named.estimator else replace(named, estimator=estimator)
-        return replace(observed, estimators=(named,))
 
     def schemes(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that apply to a conditioning set.
@@ -218,6 +182,15 @@ class SelectionContext:
             return tuple(dict.fromkeys("local" if s == "residual" else s for s in schemes))
         return schemes
 
+    def schemes_of_tuples(self, given: Features) -> tuple[str, ...]:
+        """Return the schemes that apply to tuples: those of an estimator, also by the score test.
+
+        Rows that are near in S are exchanged in addition, as a variance may depend on S.
+        """
+        if self.surrogates != ("global",) or self.score_test is None:
+            return self.schemes(given)
+        return replace(self, surrogates=("global", "residual")).schemes(given)
+
     def bind(
         self,
         given: Sequence[Features],
@@ -228,23 +201,9 @@ class SelectionContext:
         """Bind to the target and to each conditioning set, in as many threads as jobs.
 
         On a GPU, `n_concurrent` share the memory. If there are `columns`, of the candidates of each
-        set, they and the target are regressed on it. An estimator may be limited to a subsample;
-        samples are then permuted within it and within the rest.
+        set, they and the target are regressed on it.
         """
         device, groups, n_samples = self.executor.device, self.groups, self.target.n_samples
-        parts = [named.subsample for named in self.estimators]
-        limit = next((part for part in parts if part is not None), None)
-
-        def bind_estimator(named: NamedEstimator, target: Block, block: Block) -> Scorer:
-            if (part := named.subsample) is None:
-                return device.bind(named.estimator, target, block, n_concurrent)
-            taken = part.take(target), part.take(block)
-            return SubsampleScorer(device.bind(named.estimator, *taken, n_concurrent), part)
-
-        def bind_scheme(name: str, block: Block) -> PermutationSampler:
-            if limit is None:
-                return device.sampler(name, block, n_samples, groups)
-            return bind_in_parts(name, block, limit.parts, groups)
 
         def bind(features: Features, regressed: Sequence[Column] | None) -> BoundScorers:
             block, target, regression = joint_block(features), self.target, None
@@ -252,8 +211,11 @@ class SelectionContext:
                 regression = self.executor.regressions.find(target, regressed, block, groups)
                 target = regression.target
             return BoundScorers(
-                tuple(bind_estimator(named, target, block) for named in self.estimators),
-                tuple(bind_scheme(name, block) for name in schemes),
+                tuple(
+                    device.bind(named.estimator, target, block, n_concurrent)
+                    for named in self.estimators
+                ),
+                tuple(device.sampler(name, block, n_samples, groups) for name in schemes),
                 regression,
             )
 

@@ -31,8 +31,8 @@ from pidselect.decomposition.explanation import DIGITS, Explanation, FeatureExpl
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
-from pidselect.selection.context import SelectionContext
-from pidselect.selection.fit import estimators_of, make_context
+from pidselect.selection.context import NamedEstimator, SelectionContext
+from pidselect.selection.fit import make_context
 from pidselect.selection.path_atoms import with_path_atoms
 from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
 from pidselect.selection.progress import current_observer
@@ -122,7 +122,7 @@ def explain_fit(
     fraction = SharedFraction(target, measure, bins, settings.seed)
     assessed += _excluded(record, table, grouped, features)
     # Counts are of all rows, and only their shared fractions and intervals of a part of them.
-    by_counts = context.estimators[0].subsample is None and len(part) < context.target.n_samples
+    by_counts = len(part) < context.target.n_samples
     notes = [note, IN_SAMPLE if in_sample else OUT_OF_SAMPLE]
     notes += [MINIMAL_SET] * (settings.select == "relevant")
     if len(part) < (n_all := dataset.target.n_samples):
@@ -172,10 +172,9 @@ def _read(
             f"y has the column(s) {', '.join(map(repr, names))}, but the selector was fitted with "
             f"{', '.join(map(repr, fitted))}. Pass the same target, its columns in the same order."
         )
-    codes, estimators = check_groups(groups, n_rows(X)), estimators_of(selector)
-    _, taken, context = make_context(
-        selector, parameters, dataset, estimators, codes, settings.seed
-    )
+    codes, used = check_groups(groups, n_rows(X)), selector.estimator_
+    named = NamedEstimator(type(used).__name__, used)
+    _, taken, context = make_context(selector, parameters, dataset, named, codes, settings.seed)
     executor = replace(context.executor, observer=current_observer())
     return dataset, taken.table, replace(context, executor=executor)
 
@@ -255,9 +254,7 @@ def _orders(
 
 def _rows_of_states(context: SelectionContext) -> IntArray:
     """Return the rows of the atoms: those of nearest neighbours, and not too many."""
-    part, n_samples = context.estimators[0].subsample, context.target.n_samples
-    if part is not None:
-        return part.rows
+    n_samples = context.target.n_samples
     if n_samples <= MOST_ROWS:
         return np.arange(n_samples)
     return random_part(MOST_ROWS, context.target, context.groups, context.seed)

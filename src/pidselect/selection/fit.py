@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from pidselect.data import Block, Dataset, FloatArray, IntArray
-from pidselect.estimators import KSG, is_portfolio, resolve, resolve_portfolio
+from pidselect.estimators import BY_TYPES, KSG, resolve
 from pidselect.selection.backward import STATISTICS, backward, cmi_given_others
 from pidselect.selection.column_scores import score_columns
 from pidselect.selection.context import NamedEstimator, SelectionContext
@@ -32,6 +32,7 @@ from pidselect.significance import (
     count_block_orders,
     first_smallest,
 )
+from pidselect.significance.staged import ScoreTest
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -74,7 +75,8 @@ def select_features(
             steps += more
     if features and not final:
         # A sequential test is decided for the weakest feature, not for all of them.
-        fixed_number = replace(context, n_permutations=context.fixed_n_permutations)
+        number = context.n_permutations if context.score_test else context.fixed_n_permutations
+        fixed_number = replace(context, n_permutations=number)
         scores = cmi_given_others(fixed_number, fixed, features, (FINAL, 0))
         final = run_test(scores, "final", first_smallest, step_down=True).final
     return features, steps, final
@@ -88,18 +90,13 @@ def run_phases(
     blank: Selection,
     names: Sequence[str],
 ) -> tuple[Selection, list[Feature], tuple[FloatArray, FloatArray, IntArray], list[int]]:
-    """Return the record, the features of the minimal set, scores of columns and those selected.
-
-    With ``select="relevant"`` the marginal tests have one half of alpha, and the steps the other.
-    """
-    path = replace(context, alpha=parameters.step_alpha)
-    features, steps, final = select_features(path, pool, plan)
+    """Return the record, the features of the minimal set, scores of columns and those selected."""
+    features, steps, final = select_features(context, pool, plan)
     marginal, others = None, list[Feature]()
     if parameters.select == "relevant" and pool.candidates:
-        marginal = marginal_tests(context, pool.fixed, pool.candidates, context.alpha / 2)
-        included = {step.chosen for step in steps if step.phase == "forward" and step.accepted}
+        marginal = marginal_tests(context, pool.fixed, pool.candidates, context.alpha)
         most = plan.remaining_columns(features)
-        others = select_relevant(marginal, pool, features, included, names, most)
+        others = select_relevant(marginal, pool, features, names, most)
     record = replace(
         blank,
         features=tuple(feature.name for feature in features),
@@ -115,40 +112,28 @@ def run_phases(
     return record, features, columns, selected
 
 
-def choose_estimators(
+def choose_estimator(
     selector: PIDSelector, parameters: Parameters, dataset: Dataset
-) -> tuple[NamedEstimator, ...]:
-    """Return copies of the estimators; "auto" is resolved by the columns that are not skipped."""
-    criterion = parameters.criterion
+) -> NamedEstimator:
+    """Return a copy of the estimator; a name may stand for one by the types of the columns."""
+    estimator = cast(Any, selector.estimator)
+    if parameters.is_scored:
+        return NamedEstimator("score test", ScoreTest())
     skipped = dataset.table.skipped
     usable = (c for index, c in enumerate(dataset.table.columns) if index not in skipped)
-    block, estimator = Block((*dataset.target.columns, *usable)), cast(Any, selector.estimator)
-    if criterion.permutes_target:
-        if isinstance(estimator, tuple | list):
-            raise ValueError(
-                f"criterion={selector.criterion!r} takes one estimator, not several as in "
-                f"estimator={estimator!r}: standardising by surrogates would remove its "
-                "redundancy. Use one of them, or 'auto'."
-            )
-        estimator = resolve(estimator, block)
-    chosen = resolve_portfolio(estimator, block)
+    block = Block((*dataset.target.columns, *usable))
+    if isinstance(estimator, str) and estimator in BY_TYPES:
+        estimator = BY_TYPES[estimator](block)
+    chosen = resolve(estimator, block)
     classes = [column for column in dataset.target.columns if column.feature_type == "nominal"]
-    if classes and any(isinstance(one, KSG) for _, one in chosen):  # most neighbours tie in y
+    if classes and isinstance(chosen, KSG):  # most neighbours tie in y
         raise ValueError(
             f"KSG needs a target of numbers, but {classes[0].name!r} has {classes[0].levels()} "
             'class labels. Use estimator="mixed", state feature_types={"target": "continuous"} if '
             "they are numbers, or add noise to them, as in the paper's experiment I."
         )
-    return tuple(NamedEstimator(name, clone(one, safe=False)) for name, one in chosen)
-
-
-def estimators_of(selector: PIDSelector) -> tuple[NamedEstimator, ...]:
-    """Return the estimators of a fitted selector with their names in the record."""
-    used = selector.estimator_
-    if not isinstance(used, tuple):
-        return (NamedEstimator(type(used).__name__, used),)
-    names = selector.selection_.settings.estimator
-    return tuple(NamedEstimator(name, one) for name, one in zip(names, used, strict=True))
+    name = str(estimator) if isinstance(estimator, str) else type(chosen).__name__
+    return NamedEstimator(name, clone(chosen, safe=False))
 
 
 def make_plan(parameters: Parameters, pool: FeaturePool) -> SelectionPlan:
@@ -171,14 +156,14 @@ def make_context(
     selector: PIDSelector,
     parameters: Parameters,
     dataset: Dataset,
-    estimators: tuple[NamedEstimator, ...],
+    estimator: NamedEstimator,
     groups: IntArray | None,
     seed: int,
 ) -> tuple[UsedRows, Dataset, SelectionContext]:
     """Return the rows to use, the data in them, and the context; `groups` are of all rows."""
     used = choose_rows(
         parameters.max_samples,
-        estimators,
+        estimator,
         parameters.surrogates,
         dataset.target,
         None if groups is None else groups[dataset.rows],
@@ -192,8 +177,7 @@ def make_context(
             check_permutable(groups, dataset.target, schemes, alpha)
     context = SelectionContext(
         target=dataset.target,
-        estimators=used.limit(estimators),
-        is_portfolio=is_portfolio(selector.estimator) and not parameters.criterion.permutes_target,
+        estimators=(estimator,),
         alpha=parameters.alpha,
         n_permutations=parameters.n_permutations,
         surrogates=parameters.surrogates,
@@ -236,14 +220,11 @@ def empty_record(
     """Return the record of a fit without any steps."""
     keeps_target = not parameters.criterion.permutes_target
     criterion: Any = selector.criterion
-    estimators = {named.name: repr(named.estimator) for named in context.estimators}
-    (first, *_) = estimators.values()
     settings = Settings(
         criterion=str(criterion) if isinstance(criterion, str) else repr(criterion),
-        estimator=estimators if context.is_portfolio else first,
+        estimator=repr(context.estimators[0].estimator),
         alpha=parameters.alpha,
         n_permutations="auto" if context.n_permutations is None else context.n_permutations,
-        n_pilot=context.n_pilot,
         surrogates=tuple(s for s in context.surrogates if s not in GIVEN_ONLY or keeps_target),
         shared_permutations=context.shared_permutations,
         n_groups=None if context.groups is None else len(np.unique(context.groups)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import inf
 
 from pidselect.selection.context import SelectionContext
@@ -55,7 +55,7 @@ def forward(
     while remaining := plan.eligible(candidates, selected):
         n_columns = plan.remaining_columns(selected)
         search = JointSearch(context, [*fixed, *selected], remaining, plan.lookahead, n_columns)
-        single = replace(context, alpha=search.alpha_of_singles)
+        single = context.at_share(search.share_of_singles)
         scores = plan.criterion.candidate_scores(
             single, remaining, fixed, selected, (FORWARD, n_steps + len(steps))
         )

@@ -7,20 +7,22 @@ can make it significant.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pidselect.data import FloatArray
-from pidselect.selection.context import SelectionContext
+from pidselect.data import Column, FloatArray
+from pidselect.selection.context import BoundScorers, SelectionContext
 from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Features, columns_of, joint_block
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import added_bits
 from pidselect.significance import PermutationSampler, find_strata, is_significant
 from pidselect.significance.interactions import InteractionScan, Scanner, Triples
+from pidselect.significance.row_orders import RowOrders
 from pidselect.significance.sequential import max_permutations
 
 #: Permutations of the first batch, with the observed data; each further one doubles their number.
@@ -86,7 +88,7 @@ def run_interaction_test(
     not ends the test. A test that the checkpoint holds is only read. No tuple is found if fewer
     than two features, or not the target, vary given S.
     """
-    schemes = context.schemes(given)
+    schemes = context.schemes_of_tuples(given)
     features = columns_of(given), columns_of(candidates)
     key = context.key, stream_key, schemes, features, triples
     run = partial(_run_test, context, given, candidates, stream_key, triples, schemes, key)
@@ -111,7 +113,7 @@ def _run_test(
     # by; given a discrete one, a numeric target is ranked within its levels.
     block, columns = joint_block(given), list(joint_block(candidates).columns)
     regressed = [columns] if "residual" in schemes else None
-    (bound,) = replace(context, estimators=()).bind([given], schemes, columns=regressed)
+    bound = _bind(context, given, schemes, regressed)
     target, strata = context.target, None
     if bound.regression is not None:
         target = bound.regression.target
@@ -152,6 +154,23 @@ def _run_test(
     bits = sum(of_found.values())  # by the chain rule
     null = [statistic[1:] for statistic in statistics]
     return np.array(found, dtype=float), np.array([bits, statistics[0][0]]), *null
+
+
+def _bind(
+    context: SelectionContext,
+    given: Features,
+    schemes: tuple[str, ...],
+    columns: Sequence[Sequence[Column]] | None,
+) -> BoundScorers:
+    """Return the samplers of schemes, and the regression of columns on S if there are any."""
+    if context.score_test is None:
+        return replace(context, estimators=()).bind([given], schemes, columns=columns)[0]
+    block, target, groups = joint_block(given), context.target, context.groups
+    samplers = tuple(RowOrders.given(name, block, target.n_samples, groups) for name in schemes)
+    if columns is None:
+        return BoundScorers((), samplers)
+    found = context.executor.regressions.find(target, columns[0], block, groups)
+    return BoundScorers((), samplers, found)
 
 
 def _strongest(scan: InteractionScan, largest: FloatArray) -> tuple[int, ...]:

@@ -76,21 +76,21 @@ class Lookahead:
     order: int | Literal["auto"] = 1  # the size of the largest tuples; 1 for none
     n_random_starts: int = 0  # random subsets that candidates are tested given
 
-    def alpha_of_singles(self, alpha: float, order: int) -> float:
-        """Return the level of single candidates, if tuples up to some size are searched."""
-        return alpha * SINGLE_SHARE if order > 1 or self.n_random_starts else alpha
+    def share_of_singles(self, order: int) -> float:
+        """Return the share of alpha of single candidates, if tuples up to a size are searched."""
+        return SINGLE_SHARE if order > 1 or self.n_random_starts else 1.0
 
-    def alpha_of_joint(self, alpha: float, order: int) -> float:
-        """Return the level of the scan of tuples, and of random starts.
+    def share_of_joint(self, order: int) -> float:
+        """Return the share of alpha of the scan of tuples, and of random starts.
 
         Examples
         --------
         >>> plan = Lookahead(2, n_random_starts=5)
-        >>> round(plan.alpha_of_singles(0.05, 2), 3), round(plan.alpha_of_joint(0.05, 2), 3)
-        (0.04, 0.005)
+        >>> plan.share_of_singles(2), round(plan.share_of_joint(2), 3)
+        (0.8, 0.1)
         """
         n_tests = (order > 1) + (self.n_random_starts > 0)
-        return alpha * (1 - SINGLE_SHARE) / max(1, n_tests)
+        return (1 - SINGLE_SHARE) / max(1, n_tests)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,11 +134,16 @@ class JointSearch:
         return "given" if self.order == 2 and n_given and n_bytes <= MAX_PAIR_BYTES else "none"
 
     @property
-    def alpha_of_singles(self) -> float:
-        """The level of single candidates: all of alpha if nothing else is searched."""
+    def share_of_singles(self) -> float:
+        """The share of alpha of single candidates: all of it if nothing else is searched."""
         has_starts = bool(self._random_starts()[1])
         lookahead = self.lookahead if has_starts else replace(self.lookahead, n_random_starts=0)
-        return lookahead.alpha_of_singles(self.context.alpha, self.order)
+        return lookahead.share_of_singles(self.order)
+
+    @property
+    def _level_of_joint(self) -> float:
+        """The level of the scan of tuples."""
+        return self.context.alpha * self.lookahead.share_of_joint(2)
 
     @property
     def note(self) -> str:
@@ -155,7 +160,7 @@ class JointSearch:
             return "no look-ahead: max_features is too small for a tuple"
         n_pairs = comb(len(self._narrow(2)), 2)
         if not self._can_be_significant():
-            needed = fewest_permutations(self.lookahead.alpha_of_joint(self.context.alpha, 2))
+            needed = fewest_permutations(self._level_of_joint)
             n = self.context.n_permutations
             if n is None or n >= needed:
                 return "no look-ahead: too few groups for its level"
@@ -168,7 +173,7 @@ class JointSearch:
         p = 0.0 if n is None else 1 / (1 + n)
         if groups is not None and "blocks" in self.context.surrogates:
             p = max(p, 1 / count_block_orders(groups))
-        return is_significant(p, self.lookahead.alpha_of_joint(self.context.alpha, 2))
+        return is_significant(p, self._level_of_joint)
 
     def _operations(self, order: int) -> float:
         """Return the operations that all permutations take at most."""
@@ -191,11 +196,11 @@ class JointSearch:
     def run(self) -> tuple[list[Feature], list[Step]]:
         """Test tuples, then random starts; return the features to include, and the steps."""
         steps: list[Step] = []
-        alpha = self.lookahead.alpha_of_joint(self.context.alpha, self.order)
+        share = self.lookahead.share_of_joint(self.order)
         # All columns of a tuple are permuted alike, so that their joint distribution is kept.
         context = replace(self.context, shared_permutations=True)
         for search in (self._test_tuples, self._test_starts):
-            tested = search(replace(context, alpha=alpha))
+            tested = search(context.at_share(share))
             if tested is None:
                 continue
             step, found, note = tested

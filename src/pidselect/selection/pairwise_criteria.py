@@ -120,7 +120,7 @@ class Pairwise(BaseEstimator, Criterion):
                 f"surrogates={context.surrogates!r} permute a candidate, but criterion={self!r} is "
                 'tested by permuting the target: use surrogates="global", "shift" or "blocks".'
             )
-        shared = replace(context, is_portfolio=False, surrogates=schemes, shared_permutations=True)
+        shared = replace(context, surrogates=schemes, shared_permutations=True)
         pairs = self.pairs(context, candidates, varying)
         joint = (Feature("", f.columns + g.columns, f.block + g.block) for f, g in pairs)
         mi = cmi_given(shared, (*candidates, *varying, *joint), (), stream_key)

@@ -26,7 +26,7 @@ feature selection methods based on mutual information. Neural Computing and Appl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,18 +35,18 @@ from pidselect.data import FloatArray, IntArray
 from pidselect.decomposition.explanation import Role
 from pidselect.selection.backward import cmi_given_others
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.executor import PERMUTATION_BATCH
-from pidselect.selection.pool import Feature, FeaturePool, Features
+from pidselect.selection.pool import Feature, FeaturePool, Features, joint_block
 from pidselect.selection.progress import StageName
 from pidselect.selection.result import Step
+from pidselect.selection.score_step import settings_of
 from pidselect.selection.scoring import ConditionalMI, cmi_given, information_given
-from pidselect.selection.step_test import RunningTest, count_pilot, run_test
+from pidselect.selection.step_test import RunningTest, run_test
 from pidselect.significance import RELEVANCE, is_significant
 from pidselect.significance.permutation_test import fewest_permutations, step_down_p_values
 
-#: Fewest permutations after which a test ends if nothing can become significant any more. More are
-#: used as far as they fill batches with the pilot and the observed data: none with a pilot of 50.
-INTERIM = (13, 45, 109)
+#: Permutations after which a test ends if nothing can become significant any more; with the
+#: observed data they fill batches.
+INTERIM = (15, 47, 111)
 
 #: Random streams of the tests of selected features and of the others.
 SELECTED_STREAM, OTHERS_STREAM = 0, 1
@@ -95,7 +95,8 @@ def assess(
     b: weakly relevant
     c: irrelevant
     """
-    context = replace(context, n_permutations=context.fixed_n_permutations)
+    if context.score_test is None:
+        context = replace(context, n_permutations=context.fixed_n_permutations)
     varying = [feature for feature in selected if len(feature.block)]
     others = [c for c in candidates if c not in selected and len(c.block)]
     found = {feature.name: Relevance("fixed") for feature in fixed}
@@ -117,7 +118,7 @@ class FamilyTests:
 
     p_values: FloatArray
     scores: FloatArray
-    estimators: IntArray  # those with the largest score
+    names: tuple[str, ...]  # the estimator, or the functions with the largest statistic
     schemes: IntArray  # by their positions among those of the set
     n_permutations: IntArray
 
@@ -130,7 +131,17 @@ def run_family(
     All surrogate schemes must reject: they are tested one after the other until nothing is
     significant.
     """
-    tests = cmi_given(context, features, given, (RELEVANCE, OTHERS_STREAM)).one_by_one()
+    key = RELEVANCE, OTHERS_STREAM
+    if context.score_test is not None:
+        blocks, n = [feature.block for feature in features], len(features)
+        test = settings_of(context).test(
+            joint_block(given), blocks, (context.seed, *key), True, context.executor.run
+        )
+        n_permutations = np.full(n, len(test.null))
+        return FamilyTests(
+            test.p_values, test.statistics, test.functions, np.zeros(n, np.int64), n_permutations
+        )
+    tests = cmi_given(context, features, given, key).one_by_one()
     found = _run_scheme(0, tests[0], np.zeros(len(features)), stage)
     for place, scores in enumerate(tests[1:], start=1):
         if not is_significant(float(found.p_values.min()), context.alpha):
@@ -139,9 +150,10 @@ def run_family(
         lower = new.scores < found.scores
         others = {
             name: np.where(lower, getattr(new, name), getattr(found, name))
-            for name in ("scores", "estimators", "schemes", "n_permutations")
+            for name in ("scores", "schemes", "n_permutations")
         }
-        found = FamilyTests(np.maximum(found.p_values, new.p_values), **others)
+        p_values = np.maximum(found.p_values, new.p_values)
+        found = FamilyTests(p_values, names=found.names, **others)
     return found
 
 
@@ -153,15 +165,13 @@ def _run_scheme(
     `known` are p-values of other schemes.
     """
     context, n_features = scores.context, len(known)
-    n, first_test = context.fixed_n_permutations, 1 + count_pilot(scores)
-    batches = (-(-(first_test + least) // PERMUTATION_BATCH) for least in INTERIM)
-    interim = (n_batches * PERMUTATION_BATCH - first_test for n_batches in batches)
-    stops = [*(stop for stop in interim if stop < n), n]
-    n_values = n_features * len(context.estimators) * (first_test + n)
+    n = context.fixed_n_permutations
+    stops = [*(stop for stop in INTERIM if stop < n), n]
+    n_values = n_features * (1 + n)
     context.executor.observer.on_stage(stage, n_features, n_values)
     test = RunningTest(scores, stops[0], keep_surrogates=True)
     for stop in stops:
-        if more := first_test + stop - test.n_computed:
+        if more := 1 + stop - test.n_computed:
             test.extend(more)
         p_values = step_down_p_values(test.observed[0], test.surrogates[0])
         # The smallest p-values if no further permutation reaches the observed values.
@@ -169,7 +179,8 @@ def _run_scheme(
         if not is_significant(float(least.min()), context.alpha):
             break
     scheme_of, n_of = np.full(n_features, scheme), np.full(n_features, stop)
-    return FamilyTests(p_values, test.observed[0], test.estimators[0], scheme_of, n_of)
+    names = (context.estimators[0].name,) * n_features
+    return FamilyTests(p_values, test.observed[0], names, scheme_of, n_of)
 
 
 def _assess_selected(
@@ -214,14 +225,10 @@ def _assess_others(
 
 def _for_families(context: SelectionContext, level: float) -> SelectionContext:
     """Return the context of the tests of a family at a level."""
-    return replace(
-        context,
-        alpha=level,
-        n_permutations=max(context.fixed_n_permutations, fewest_permutations(level)),
-        # Scores of different features are comparable only after standardization by surrogates.
-        shared_permutations=True,
-        is_portfolio=True,
-    )
+    if context.score_test is not None:
+        return replace(context, alpha=level)
+    n_permutations = max(context.fixed_n_permutations, fewest_permutations(level))
+    return replace(context, alpha=level, n_permutations=n_permutations, shared_permutations=True)
 
 
 # --- all relevant features ----------------------------------------------------------------------
@@ -244,8 +251,8 @@ def marginal_tests(
         candidates=tuple(names),
         values=tuple(bits.tolist()),
         scores=tuple(scores.tolist()),
-        unit=context.unit,
-        estimators=tuple(context.estimators[place].name for place in tests.estimators),
+        unit="" if context.score_test is not None else "bit",
+        estimators=tests.names,
         p_values=tuple(p_values.tolist()),
         chosen=names[strongest],
         critical_value=None,
@@ -262,16 +269,15 @@ def select_relevant(
     tests: Step,
     pool: FeaturePool,
     minimal: Features,
-    path: Collection[str],
     column_names: Sequence[str],
     max_columns: float,
 ) -> list[Feature]:
     """Return the relevant features outside the minimal set, by p-value and score.
 
-    They are those with significant marginal information, those that were included on the forward
-    `path` and removed later, and duplicates of any relevant column. At most `max_columns` columns.
+    They are those with significant marginal information, and duplicates of any relevant column. At
+    most `max_columns` columns.
     """
-    names = {*path, *tests.jointly_included, *(feature.name for feature in minimal)}
+    names = {*tests.jointly_included, *(feature.name for feature in minimal)}
     relevant = [candidate for candidate in pool.candidates if candidate.name in names]
     strength = zip(tests.p_values, (-score for score in tests.scores), strict=True)
     rank = dict(zip(tests.candidates, strength, strict=True))

@@ -51,11 +51,6 @@ STEP_COLUMNS = ("phase", "unit", "critical_value", "surrogates", "n_permutations
 SINGLE_SHARE = 0.8
 
 
-def share_alpha(alpha: float, select: str) -> float:
-    """Return the level of the steps, and of the marginal tests if all relevant are selected."""
-    return alpha / 2 if select == "relevant" else alpha
-
-
 @dataclass(frozen=True)
 class Settings:
     """What is needed to repeat a selection: its parameters, the seed, and what they applied to.
@@ -64,11 +59,8 @@ class Settings:
 
     Parameters
     ----------
-    estimator : str or mapping of str to str
-        The estimator as text; of a portfolio, all of them by name.
-    n_pilot : int
-        The number of pilot permutations that standardise the values of a portfolio; many
-        candidates of one kind have fewer.
+    estimator : str
+        The estimator or the test as text.
     n_groups : int, optional
         The number of groups of rows.
     seed : int
@@ -87,7 +79,7 @@ class Settings:
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
     >>> record = PIDSelector(n_permutations=50).fit(X, y).selection_
-    >>> record.settings.surrogates, record.settings.target_types, record.settings.step_alpha
+    >>> record.settings.surrogates, record.settings.target_types, record.settings.alpha
     (('global', 'residual'), ('nominal',), 0.05)
     >>> again = PIDSelector(n_permutations=50, random_state=record.settings.seed).fit(X, y)
     >>> again.selection_ == record
@@ -95,10 +87,9 @@ class Settings:
     """
 
     criterion: str = "cmi"
-    estimator: str | Mapping[str, str] = ""
+    estimator: str = ""
     alpha: float = 0.05
     n_permutations: int | Literal["auto"] = 200
-    n_pilot: int = 0
     surrogates: tuple[str, ...] = ()
     shared_permutations: bool = True
     n_groups: int | None = None
@@ -111,11 +102,6 @@ class Settings:
     n_samples: int = 0
     n_neighbour_samples: int | None = None
     target_types: tuple[FeatureType, ...] = ()
-
-    @property
-    def step_alpha(self) -> float:
-        """The level of each step: with ``select="relevant"`` half, the marginal tests have half."""
-        return share_alpha(self.alpha, self.select)
 
 
 @dataclass(frozen=True)
@@ -259,7 +245,7 @@ class Step:
         if self.p_value is None:
             return "not tested"
         digits = 4 if self.unit == "bit" else 1
-        parts = [] if self.unit == "bit" else [f"{self.score:.1f} sd by {self.estimator}"]
+        parts = [] if self.unit == "bit" else [f"statistic {self.score:.1f}, {self.estimator}"]
         if self.critical_value is not None:
             parts.append(f"critical value {self.critical_value:.{digits}f}")
         return ", ".join([*parts, f"p = {self.p_value:.4f}"])
@@ -397,7 +383,7 @@ class Selection(TabularResult):
         if self.also_relevant:
             notes.append(
                 f"Relevant, but not in the minimal set: {listed(self.also_relevant)}. Step "
-                f"{len(self.tests)} is the marginal tests, at level {self.settings.step_alpha:g}."
+                f"{len(self.tests)} is the marginal tests, at level {self.settings.alpha:g}."
             )
         if not self.is_complete:
             notes.append("The fit was interrupted: this is the selection so far.")
@@ -454,7 +440,7 @@ class Selection(TabularResult):
             searched, n = self.settings.lookahead, self.settings.n_permutations
             if searched == "auto":  # it leaves out what takes long
                 searched = 3 if any(step.phase == "lookahead" for step in self.steps) else 1
-            level = (1 - SINGLE_SHARE) * self.settings.step_alpha
+            level = (1 - SINGLE_SHARE) * self.settings.alpha
             is_possible = n == "auto" or is_significant(1 / (1 + n), level)
             joint += f" or lookahead={searched + 1}" * (searched < 3 and is_possible)
         found = f"The strongest candidate, {last.chosen!r}, has"

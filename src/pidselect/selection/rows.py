@@ -5,21 +5,21 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from pidselect.data import CLASS_LEVELS, Block, Dataset, IntArray, is_constant
 from pidselect.estimators.base import partition
-from pidselect.estimators.subsample import Subsample
 from pidselect.selection.context import NamedEstimator
 from pidselect.significance import SUBSAMPLE, WITHIN_PARTS, permutations
 from pidselect.significance.rng import row_keys
+from pidselect.significance.staged import ScoreTest
 
 logger = logging.getLogger("pidselect")
 
-#: Rows up to which max_samples="auto" uses all of them.
-MAX_ROWS = 20_000
+#: Rows up to which max_samples="auto" uses all of them for neighbours, and for the score test.
+MAX_ROWS, MAX_SCORED_ROWS = 20_000, 1_000_000
 
 #: Rows that nearest neighbours use beyond that. Their time grows faster than the number of rows.
 #: With 5,000 a step takes about as long as the other estimators need for 100,000.
@@ -32,60 +32,45 @@ ROWS_PER_GROUP = 50
 
 @dataclass(frozen=True, eq=False)
 class UsedRows:
-    """The rows that are used, each array in ascending order."""
+    """The rows that are used, in ascending order."""
 
     n_samples: int
-    rows: IntArray | None = None  # by all estimators; None for all rows
-    of_neighbours: IntArray | None = None  # by nearest neighbours, where max_samples is "auto"
-
-    @property
-    def n_neighbour_samples(self) -> int | None:
-        """The number of rows that nearest neighbours use; None if they are not limited."""
-        return None if self.of_neighbours is None else len(self.of_neighbours)
-
-    def limit(self, estimators: Sequence[NamedEstimator]) -> tuple[NamedEstimator, ...]:
-        """Return the estimators, those by nearest neighbours limited to their rows."""
-        if self.rows is not None or self.of_neighbours is None:
-            return tuple(estimators)
-        part = Subsample(self.of_neighbours, self.n_samples)
-        return tuple(
-            replace(named, subsample=part) if named.has("uses_neighbours") else named
-            for named in estimators
-        )
+    rows: IntArray | None = None  # None for all rows
+    n_neighbour_samples: int | None = None  # that max_samples="auto" leaves to neighbours
 
     def announce(self) -> None:
         """Log that nearest neighbours use a part of the rows."""
-        if self.of_neighbours is not None:
+        if self.n_neighbour_samples is not None:
             logger.info(
                 f"{self.n_samples:,} rows: nearest neighbours use a random "
-                f"{len(self.of_neighbours):,} of them; max_samples=None uses all rows."
+                f"{self.n_neighbour_samples:,} of them; max_samples=None uses all rows."
             )
 
 
 def choose_rows(
     max_samples: int | Literal["auto"] | None,
-    estimators: Sequence[NamedEstimator],
+    estimator: NamedEstimator,
     surrogates: Sequence[str],
     target: Block,
     groups: IntArray | None,
     seed: int,
 ) -> UsedRows:
-    """Choose the rows that estimators use; `groups` are of the rows of the target.
+    """Choose the rows that are used; `groups` are of the rows of the target.
 
-    "auto" limits nearest neighbours if there are many rows. If there are other estimators, these
-    use all rows: samples are then permuted within the part for nearest neighbours and within the
-    rest, so that one permutation serves both. Schemes that cannot do that, as rows are not
-    exchangeable, keep all rows for all estimators.
+    "auto" limits nearest neighbours, and the score test to a million rows, unless rows are not
+    exchangeable.
     """
     n_samples = target.n_samples
-    if max_samples != "auto":
-        rows = sample_rows(max_samples, target, seed)
-        return UsedRows(n_samples if rows is None else len(rows), rows)
-    is_limited = [named.has("uses_neighbours") for named in estimators]
-    if n_samples <= MAX_ROWS or not any(is_limited) or not WITHIN_PARTS.issuperset(surrogates):
-        return UsedRows(n_samples)
-    part = random_part(NEIGHBOUR_ROWS, target, groups, seed)
-    return UsedRows(n_samples, part if all(is_limited) else None, part)
+    is_auto = max_samples == "auto"
+    if is_auto and WITHIN_PARTS.issuperset(surrogates):
+        if estimator.has("uses_neighbours") and n_samples > MAX_ROWS:
+            rows = random_part(NEIGHBOUR_ROWS, target, groups, seed)
+            return UsedRows(n_samples, rows, len(rows))
+        most = MAX_SCORED_ROWS if isinstance(estimator.estimator, ScoreTest) else None
+    else:
+        most = None if is_auto else cast(int | None, max_samples)
+    sampled = sample_rows(most, target, seed)
+    return UsedRows(n_samples if sampled is None else len(sampled), sampled)
 
 
 def take_rows(dataset: Dataset, rows: IntArray | None) -> Dataset:

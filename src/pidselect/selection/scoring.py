@@ -16,6 +16,7 @@ import numpy as np
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch
+from pidselect.estimators.predictive import information
 from pidselect.selection.context import BoundScorers, SelectionContext
 from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Feature, Features, columns_of, joint_block
@@ -168,12 +169,11 @@ class ConditionalMI(CandidateScores):
         set_of: Sequence[int],
         stream_key: tuple[int, ...],
         n_concurrent: int,
-        is_regressed: bool = False,
     ) -> ConditionalMI:
         """Return the scores of candidates, each given the set of its number."""
         # All have the schemes of the largest set: tests would else differ where some are empty.
         schemes = context.schemes(max(given, key=lambda some: len(joint_block(some))))
-        is_regressed |= "residual" in schemes
+        is_regressed = "residual" in schemes
         pairs = list(zip(candidates, set_of, strict=True))
         of_each = tuple([c for c, own in pairs if own == number] for number in range(len(given)))
         binding = Binding(context, schemes, tuple(given), of_each, n_concurrent, is_regressed)
@@ -211,23 +211,12 @@ class ConditionalMI(CandidateScores):
             return (self,)
         return tuple(replace(self, schemes=(scheme,)) for scheme in self.schemes)
 
-    def only(self, places: Sequence[int], estimator: int) -> ConditionalMI:
-        """Return the scores of some candidates by one of the estimators."""
-        return replace(
-            self,
-            context=replace(self.context, estimators=(self.context.estimators[estimator],)),
-            candidates=tuple(self.candidates[place] for place in places),
-            set_of=tuple(self.set_of[place] for place in places),
-        )
-
     def shown_apart(self) -> FloatArray | None:
-        """Return bits as `information_given` has them, where they differ from those scored."""
-        binding, context = self.binding, self.context
-        shown = {context.shown(given).estimators[0] for given in binding.given}
-        if not binding.is_regressed and shown == {context.estimators[0]}:
+        """Return bits as `information_given` has them, where residuals are scored."""
+        if not self.binding.is_regressed:
             return None
-        given = [binding.given[place] for place in self.set_of]
-        return information_given(context, self.candidates, given)
+        given = [self.binding.given[place] for place in self.set_of]
+        return information_given(self.context, self.candidates, given)
 
     def information(self, observed: FloatArray) -> FloatArray:
         """Return the bits that are shown: those observed, from 0 to the entropy of the target."""
@@ -242,15 +231,6 @@ class ConditionalMI(CandidateScores):
             given, candidates = (binding.given[number],), (binding.candidates[number],)
             binding, number = replace(binding, given=given, candidates=candidates), 0
         return binding.bound[number].r_squared(self.candidates[place].block)
-
-    def kinds(self) -> IntArray:
-        """Return a number for the feature type and the number of levels of every candidate."""
-        number: dict[Any, int] = {}
-        keys = (
-            tuple((c.feature_type, c.is_discrete and c.levels()) for c in feature.block.columns)
-            for feature in self.candidates
-        )
-        return np.array([number.setdefault(key, len(number)) for key in keys])
 
     def _parts(self) -> Iterator[ConditionalMI]:
         """Yield the scores of a few candidates at a time if not all sets are bound at once."""
@@ -281,19 +261,63 @@ class ConditionalMI(CandidateScores):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class ScoreCandidates(CandidateScores):
+    """Candidates of the score test, with a common conditioning set or with one for each."""
+
+    given: tuple[Features, ...]  # the conditioning sets
+    set_of: tuple[int, ...]  # of each candidate, by its position in these
+    stream_key: tuple[int, ...]  # the phase and the step
+
+    @classmethod
+    def of(
+        cls,
+        context: SelectionContext,
+        candidates: Features,
+        given: Sequence[Features],
+        set_of: Sequence[int],
+        stream_key: tuple[int, ...],
+        n_concurrent: int,
+    ) -> ScoreCandidates:
+        """Return candidates, each given the set of its number."""
+        scheme = context.surrogates
+        return cls(context, tuple(candidates), scheme, tuple(given), tuple(set_of), stream_key)
+
+    @property
+    def key(self) -> Any:
+        """The settings, the candidates and the sets."""
+        sets = [columns_of(features) for features in self.given]
+        return self.context.key, self.stream_key, columns_of(self.candidates), sets, self.set_of
+
+    def conditioning_set(self, test: int) -> tuple[str, ...] | None:
+        """Return the conditioning set of several tests that must reject."""
+        return tuple(feature.name for feature in self.given[0])
+
+
 def cmi_given(
     context: SelectionContext,
     candidates: Features,
     given: Features,
     stream_key: tuple[int, ...],
     n_concurrent: int = 1,
-    is_regressed: bool = False,
-) -> ConditionalMI:
+) -> CandidateScores:
     """Return the conditional mutual information of candidates with one conditioning set."""
-    set_of = [0] * len(candidates)
-    return ConditionalMI.of(
-        context, candidates, [given], set_of, stream_key, n_concurrent, is_regressed
+    return scores_given(
+        context, candidates, [given], [0] * len(candidates), stream_key, n_concurrent
     )
+
+
+def scores_given(
+    context: SelectionContext,
+    candidates: Features,
+    given: Sequence[Features],
+    set_of: Sequence[int],
+    stream_key: tuple[int, ...],
+    n_concurrent: int,
+) -> CandidateScores:
+    """Return the scores of candidates, each given the set of its number, by the test in use."""
+    kind = ConditionalMI if context.score_test is None else ScoreCandidates
+    return kind.of(context, candidates, given, set_of, stream_key, n_concurrent)
 
 
 def information_given(
@@ -301,16 +325,19 @@ def information_given(
 ) -> FloatArray:
     """Return I(f; y | S) of each feature and its set S in bits, from 0 to the entropy of y.
 
-    It is what records, explanations and reports show, by the first estimator alone, of a portfolio
-    with less bias; see `SelectionContext.shown`.
+    It is what records, explanations and reports show: by the estimator or, beside the score test,
+    of rows that are predicted by fits without them.
     """
     values, places_of = np.zeros(len(features)), dict[Features, list[int]]()
     for place, some in enumerate(given):
         places_of.setdefault(tuple(some), []).append(place)
     for some, places in places_of.items():
-        observed, by_residuals = context.shown(some), context.shows_residuals(some)
         wanted = [features[place] for place in places]
-        scores = cmi_given(observed, wanted, some, (), is_regressed=by_residuals)
+        if context.score_test is not None:
+            blocks = [feature.block for feature in wanted]
+            values[places] = information(context.target, joint_block(some), blocks, context.groups)
+            continue
+        scores = cmi_given(context.observed, wanted, some, ())
         values[places] = scores.score(range(1))[0, :, 0, 0] / BIT
     return np.clip(values, 0.0, context.max_bits)
 
@@ -363,7 +390,7 @@ def information_of_set(
 class SubsetIntersection(CandidateScores):
     """The same candidates with several conditioning sets: the tests of all of them must reject."""
 
-    scores: tuple[ConditionalMI, ...]
+    scores: tuple[Any, ...]  # ConditionalMI or ScoreCandidates, each with one set
 
     @property
     def key(self) -> Any:

@@ -39,7 +39,7 @@ from pidselect.estimators import Estimator
 from pidselect.exceptions import EmptySelectionWarning
 from pidselect.selection.explain import data_digest, explain_fit, roles_of_fit
 from pidselect.selection.fit import (
-    choose_estimators,
+    choose_estimator,
     empty_record,
     make_context,
     make_plan,
@@ -58,6 +58,7 @@ from pidselect.selection.validation import (
     record_columns,
 )
 from pidselect.significance import check_groups
+from pidselect.significance.staged import ScoreTest
 from pidselect.significance.validation import RandomState
 
 logger = logging.getLogger(__name__)
@@ -230,11 +231,11 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     def __init__(
         self,
         criterion: str | Criterion = "cmi",
-        estimator: str | Estimator | tuple[str | Estimator, ...] = "auto",
+        estimator: str | Estimator | ScoreTest = "auto",
         *,
         alpha: float = 0.05,
-        n_permutations: int | Literal["auto"] = 200,
-        surrogates: str | tuple[str, ...] = ("global", "residual"),
+        n_permutations: int | Literal["auto"] = "auto",
+        surrogates: str | tuple[str, ...] = "auto",
         shared_permutations: bool = True,
         backward: Literal["minimum", "maximum"] | None = "maximum",
         lookahead: int | Literal["auto"] = "auto",
@@ -343,14 +344,14 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         X = collect(X)
         dataset = read_dataset(X, y, feature_types=self.feature_types, missing=parameters.missing)
         record_columns(copy(self), X)  # raises if some names are strings and others are not
-        estimators = choose_estimators(self, parameters, dataset)
+        estimator = choose_estimator(self, parameters, dataset)
         codes, names = check_groups(groups, n_rows(X)), dataset.table.names
-        used, _, context = make_context(self, parameters, dataset, estimators, codes, seed)
-        by_rank = all(named.has("uses_ranks_only") for named in estimators)
+        used, _, context = make_context(self, parameters, dataset, estimator, codes, seed)
+        by_rank = estimator.has("uses_ranks_only")
         pool = build_pool(
             dataset.table, self.fixed_features, self.feature_groups, used.rows, by_rank
         )
-        check_size(parameters, len(pool.candidates), len(estimators))
+        check_size(parameters, len(pool.candidates))
         plan = make_plan(parameters, pool)
         blank = empty_record(self, parameters, context, used, pool, names)
         blank = replace(blank, frame_library=frame_library(X))
@@ -370,8 +371,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         found = fit_warnings(dataset, pool, features, record.steps)
         # Set only now, so that a fit that fails leaves the attributes of an earlier one.
         record_columns(self, X)
-        fitted = tuple(named.estimator for named in context.estimators)
-        self.estimator_ = fitted if context.is_portfolio else fitted[0]
+        self.estimator_ = estimator.estimator
         self._digest = data_digest(dataset)
         self._target = dataset.target.names if dataset.has_target_names else None
         self.feature_types_ = dict(zip(names, dataset.table.feature_types, strict=True))

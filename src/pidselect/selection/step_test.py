@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeGuard
 
 import numpy as np
 
-from pidselect.data import FloatArray, IntArray
+from pidselect.data import FloatArray
 from pidselect.data.messages import listed, shown
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.progress import StageName
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI
+from pidselect.selection.context import SelectionContext
+from pidselect.selection.score_step import ScoreTestResult, run_score_test
+from pidselect.selection.scoring import BIT, CandidateScores
 from pidselect.significance import first_largest, is_significant, maximum_statistic
 from pidselect.significance.permutation_test import TIE, Decision, step_down_p_values
 from pidselect.significance.sequential import max_permutations
-from pidselect.significance.standardize import (
-    MANY_ALIKE,
-    MORE_PERMUTATIONS,
-    POOLED_PERMUTATIONS,
-    NullStandardizer,
-)
 
 #: Surrogate values, shape (n_candidates, n_permutations) -> statistic, shape (n_permutations,).
 Statistic = Callable[[FloatArray], FloatArray]
@@ -41,9 +36,8 @@ UNDISPUTED_BATCHES = 2
 class PermutationTestResult:
     """Observed values and surrogate values of the candidates of a step.
 
-    Scores are in bits or, for a portfolio, in standard deviations above the mean of the null
-    distribution, by the estimator with the largest score; `estimators` is its index. Shapes are
-    (n_tests, n_candidates). `information` are the bits that are shown, shape (n_candidates,).
+    Scores are in bits, of shape (n_tests, n_candidates); `information` are the bits that are shown,
+    of shape (n_candidates,).
 
     `null` has the statistic over the surrogates of all candidates for each test, shape
     (n_permutations,). If no candidate is significant in one of the tests, those after it are left
@@ -55,7 +49,6 @@ class PermutationTestResult:
     candidate_scores: CandidateScores
     chosen: int  # the position of the candidate that is tested
     observed: FloatArray
-    estimators: IntArray
     null: tuple[FloatArray, ...]
     information: FloatArray
     step_down: tuple[float, ...] = ()
@@ -87,7 +80,6 @@ class PermutationTestResult:
         exceeds = critical is not None and self.observed[deciding, chosen] > critical
         if exceeds != accepted or p_value > p[deciding, chosen]:
             critical = None  # decided by earlier permutations, or by a stronger candidate
-        names = np.array([named.name for named in context.estimators])
         own_set = scores.conditioning_set(deciding)
         return Step(
             phase=phase,
@@ -95,8 +87,8 @@ class PermutationTestResult:
             candidates=tuple(feature.name for feature in scores.candidates),
             values=tuple(self.information.tolist()),
             scores=tuple(self.observed[deciding].tolist()),
-            unit=context.unit,
-            estimators=tuple(names[self.estimators[deciding]].tolist()),
+            unit="bit",
+            estimators=(context.estimators[0].name,) * len(scores.candidates),
             p_values=tuple(adjusted.tolist()) if is_tested else (),
             chosen=scores.candidates[chosen].name,
             critical_value=critical,
@@ -127,7 +119,7 @@ def run_test(
     choose: Callable[[FloatArray], int] = first_largest,
     statistic: Statistic = maximum_statistic,
     step_down: bool = False,
-) -> PermutationTestResult:
+) -> PermutationTestResult | ScoreTestResult:
     """Choose a candidate by its observed value and compute the permutations that its test needs.
 
     By default the largest value is tested against the maximum statistic. Then tests are run one
@@ -136,15 +128,16 @@ def run_test(
     `step_down` all tests are run, for p-values of all candidates; the maximum statistic is then
     that of the chosen candidate alone, as the weakest is tested last.
     """
+    if scores.context.score_test is not None:
+        return run_score_test(scores, stage, choose, step_down)
     run = partial(_run_test, scores, stage, choose, statistic, step_down)
     executor = scores.context.executor
     arrays = executor.recall(executor.key([stage, scores.key, step_down]), run)
-    (chosen, r_squared), observed, estimators, information, of_each, *null = arrays
+    (chosen, r_squared), observed, information, of_each, *null = arrays
     return PermutationTestResult(
         scores,
         int(chosen),
         observed,
-        estimators.astype(np.int64),
         tuple(null),
         information,
         tuple(of_each.tolist()),
@@ -163,8 +156,7 @@ def _run_test(
     context, executor = scores.context, scores.context.executor
     is_single = step_down or choose is not first_largest
     parts = (scores,) if is_single else scores.one_by_one()
-    pooled = is_pooled(parts[0])
-    most = 1 + count_pilot(parts[0]) + _n_first(parts[0]) + pooled * len(MORE_PERMUTATIONS)
+    most = 1 + _n_first(context)
     if context.n_permutations is None:
         most += max_permutations(context.alpha) + UNDISPUTED_BATCHES * PERMUTATION_BATCH
     n_values = scores.n_values * most
@@ -172,7 +164,7 @@ def _run_test(
     shown = scores.shown_apart()  # before the estimators of the tests take memory
     tests: list[RunningTest] = []
     for part in parts:
-        tests.append(RunningTest(part, _n_first(part), step_down, statistic))
+        tests.append(RunningTest(part, _n_first(context), step_down, statistic))
         candidate = choose(tests[-1].min_observed)
         # A test that is disputed may take many permutations; another scheme may decide with few.
         while (screened := tests[-1].decision(candidate)) == "open":
@@ -197,7 +189,6 @@ def _run_test(
     return (
         np.array([chosen, scores.r_squared(chosen)]),
         observed,
-        np.concatenate([test.estimators for test in tests]).astype(np.float64),
         scores.information(tests[0].bits) if shown is None else shown,
         np.array(final_p_values(observed, surrogates) if step_down else ()),
         *null,
@@ -221,8 +212,8 @@ def final_p_values(observed: FloatArray, surrogates: Sequence[FloatArray]) -> tu
 class RunningTest:
     """Tests that are computed together: observed values, and the permutations so far.
 
-    The first are the observed data, the pilot and `n_first` permutations of the test. Surrogates
-    are those of all candidates, or only their statistic.
+    The first are the observed data and `n_first` permutations. Surrogates are those of all
+    candidates, or only their statistic.
     """
 
     def __init__(
@@ -233,16 +224,11 @@ class RunningTest:
         statistic: Statistic = maximum_statistic,
     ) -> None:
         self._scores, self._statistic, self._keeps = scores, statistic, keep_surrogates
-        first_test = 1 + count_pilot(scores)
-        self.n_computed = first_test + n_first
-        values = scores.score(range(self.n_computed))
-        self._standardizer = _standardizer(scores, values[..., 1:first_test])
-        standardized = self._standardized(values)
-        best = standardized.max(axis=2)
-        self.estimators = standardized[..., 0].argmax(axis=2)
-        self.bits = values[0, :, 0, 0] / BIT  # by the first estimator
-        self.observed = best[..., 0]
-        self.surrogates = self._kept(best[..., first_test:])
+        self.n_computed = 1 + n_first
+        values = scores.score(range(self.n_computed))[:, :, 0] / BIT
+        self.observed = values[..., 0]
+        self.bits = values[0, :, 0]
+        self.surrogates = self._kept(values[..., 1:])
 
     @property
     def min_observed(self) -> FloatArray:
@@ -258,7 +244,7 @@ class RunningTest:
         start = self.n_computed
         self.n_computed += n_permutations
         values = self._scores.score(range(start, self.n_computed))
-        more = self._kept(self._standardized(values).max(axis=2))
+        more = self._kept(values[:, :, 0] / BIT)
         self.surrogates = np.concatenate([self.surrogates, more], axis=2)
 
     def is_reached(self, chosen: int) -> bool:
@@ -274,9 +260,6 @@ class RunningTest:
         order: tuple[Decision, ...] = ("not significant", "open", "significant")
         return min(decisions, key=order.index)
 
-    def _standardized(self, values: FloatArray) -> FloatArray:
-        return values / BIT if self._standardizer is None else self._standardizer.apply(values)
-
     def _kept(self, surrogates: FloatArray) -> FloatArray:
         """Return the surrogates of all candidates if they are needed, else their statistic."""
         if self._keeps:
@@ -284,36 +267,8 @@ class RunningTest:
         return np.stack([self._statistic(values) for values in surrogates])[:, np.newaxis]
 
 
-def is_pooled(scores: CandidateScores) -> TypeGuard[ConditionalMI]:
-    """Return whether candidates are many enough to have pilot permutations in common."""
-    is_many = scores.context.is_portfolio and len(scores.candidates) >= MANY_ALIKE
-    return is_many and isinstance(scores, ConditionalMI) and len(scores.schemes) == 1
-
-
-def count_pilot(scores: CandidateScores) -> int:
-    """Return the number of pilot permutations of every candidate."""
-    return POOLED_PERMUTATIONS if is_pooled(scores) else scores.context.n_pilot
-
-
-def _standardizer(scores: CandidateScores, pilot: FloatArray) -> NullStandardizer | None:
-    """Return the standardization by a pilot, with more of it for pooled candidates that differ."""
-    context = scores.context
-    if not context.is_portfolio:
-        return None
-    chi2_null, n = [e.has("chi2_null") for e in context.estimators], context.target.n_samples
-    if not is_pooled(scores):
-        return NullStandardizer.from_pilot(pilot, chi2_null, n)
-    standardizer, unknown = NullStandardizer.from_alike(pilot[0], chi2_null, scores.kinds(), n)
-    for estimator, places in enumerate(unknown):
-        if len(places):
-            more = scores.only(places.tolist(), estimator).score(MORE_PERMUTATIONS)
-            by = NullStandardizer.from_pilot(more[0], chi2_null[estimator : estimator + 1], n)
-            standardizer = standardizer.replaced(places, estimator, by)
-    return standardizer
-
-
-def _n_first(scores: CandidateScores) -> int:
-    """Return how many permutations of the test are computed at first: all, or up to a batch."""
-    if scores.context.n_permutations is not None:
-        return scores.context.n_permutations
-    return -(1 + count_pilot(scores)) % PERMUTATION_BATCH or PERMUTATION_BATCH
+def _n_first(context: SelectionContext) -> int:
+    """Return how many permutations of a test are computed at first: all, or up to a batch."""
+    if context.n_permutations is not None:
+        return context.n_permutations
+    return PERMUTATION_BATCH - 1

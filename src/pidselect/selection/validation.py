@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from os import PathLike
@@ -16,12 +16,12 @@ from pidselect.data import Missing, Table, check_choice
 from pidselect.data.messages import quoted
 from pidselect.estimators.cuda.device import cuda
 from pidselect.selection.backward import STATISTICS
-from pidselect.selection.criteria import CRITERIA
+from pidselect.selection.criteria import CRITERIA, Conditional
 from pidselect.selection.executor import DEVICES
 from pidselect.selection.lookahead import Lookahead
-from pidselect.selection.result import share_alpha
 from pidselect.selection.scoring import Criterion
-from pidselect.significance import SURROGATES, check_resolution
+from pidselect.significance import GIVEN_ONLY, SURROGATES, check_resolution
+from pidselect.significance.staged import STAGES, ScoreTest
 from pidselect.significance.validation import check_count, check_jobs
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ Constraint = Callable[[Any, str], Any]
 class Parameters:
     """The parameters of a selector that do not depend on the data, checked and converted."""
 
+    is_scored: bool  # whether the score test decides
     criterion: Criterion
     alpha: float
     n_permutations: int | None  # None for a sequential test, 0 for no test
@@ -63,17 +64,19 @@ class Parameters:
         return Lookahead(self.lookahead if is_tested else 1, self.n_random_starts)
 
     @property
-    def step_alpha(self) -> float:
-        """The level of a step."""
-        return share_alpha(self.alpha, self.select)
-
-    @property
     def smallest_alpha(self) -> float:
         """The smallest level of the tests that share alpha; "auto" leaves out what is too small."""
-        order = 1 if self.lookahead == "auto" else self.lookahead
-        if order == 1 and not self.n_random_starts:
-            return self.step_alpha
-        return self.search.alpha_of_joint(self.step_alpha, order)
+        order = 1 if self.lookahead == "auto" and not self.is_scored else self.lookahead
+        has_tuples = order != 1 and self.criterion.is_cmi
+        share = 1.0
+        if has_tuples or self.n_random_starts:
+            order = 2 if has_tuples else 1
+            share = self.search.share_of_joint(order)
+            if self.is_scored:
+                share = min(share, self.search.share_of_singles(order) * STAGES[-1].share)
+        elif self.is_scored:
+            share = STAGES[-1].share
+        return self.alpha * share
 
 
 # --- constraints of single parameters -----------------------------------------------------------
@@ -125,14 +128,15 @@ def to_criterion(criterion: object, parameter: str = "criterion") -> Criterion:
         raise TypeError(f"{parameter}={criterion!r} is a class; use {criterion.__name__}().")
     if not isinstance(criterion, str) and hasattr(criterion, "candidate_scores"):
         return cast(Criterion, criterion)
-    return CRITERIA[one_of(*CRITERIA)(criterion, parameter)]
+    return CRITERIA[str(one_of(*CRITERIA)(criterion, parameter))]
 
 
 def to_schemes(surrogates: object, parameter: str) -> tuple[str, ...]:
     """Return the names of one or several surrogate schemes as a tuple."""
     several = isinstance(surrogates, tuple | list | np.ndarray)
     named = tuple(cast(Any, surrogates)) if several else (surrogates,)
-    names = tuple(one_of(*SURROGATES)(name, parameter) for name in named)
+    known = SURROGATES if several else ("auto", *SURROGATES)
+    names = tuple(str(one_of(*known)(name, parameter)) for name in named)
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"{parameter}={surrogates!r} names {repeated!r} twice.")
@@ -218,7 +222,9 @@ def check_parameters(selector: PIDSelector) -> Parameters:
     checked = {
         name: constraint(getattr(selector, name), name) for name, constraint in CONSTRAINTS.items()
     }
-    parameters = Parameters(**checked)
+    is_scored = uses_score_test(selector, checked)
+    checked["surrogates"] = resolve_schemes(checked["surrogates"], is_scored)
+    parameters = Parameters(is_scored=is_scored, **checked)
     joint = {"lookahead": ("auto", 1), "n_random_starts": (0,)}
     if not parameters.criterion.is_cmi:
         for name, allowed in (*joint.items(), ("max_conditioning", (None,))):
@@ -251,20 +257,47 @@ def check_parameters(selector: PIDSelector) -> Parameters:
         except ValueError as error:
             if parameters.smallest_alpha == parameters.alpha:
                 raise
-            is_relevant = parameters.select == "relevant"
-            sharing = ["look-ahead"] * (n_joint > 0) + ["select='relevant'"] * is_relevant
             raise ValueError(
-                f"With {' and '.join(sharing)}, alpha={parameters.alpha:g} is divided among "
-                f"{1 + n_joint + is_relevant} tests. {error}"
+                f"alpha={parameters.alpha:g} is divided among the tests of a step, of which the "
+                f"smallest share is {parameters.smallest_alpha:.3g}. {error} Or use 'auto'."
             ) from None
     return parameters
 
 
-def check_size(parameters: Parameters, n_candidates: int, n_estimators: int) -> None:
+def uses_score_test(selector: PIDSelector, checked: Mapping[str, Any]) -> bool:
+    """Return whether the score test decides; refuse it where it does not apply."""
+    estimator = selector.estimator
+    is_asked = isinstance(estimator, ScoreTest)
+    applies = isinstance(checked["criterion"], Conditional) and checked["n_permutations"] != 0
+    if is_asked and not applies:
+        raise ValueError(
+            f"estimator={estimator!r} is a test of I(x; y | S) = 0, and no estimator: it needs "
+            "criterion='cmi' or 'mi', and permutations. Use estimator='auto', which is then an "
+            "estimator by feature types."
+        )
+    return applies and (is_asked or (isinstance(estimator, str) and estimator == "auto"))
+
+
+def resolve_schemes(schemes: tuple[str, ...], is_scored: bool) -> tuple[str, ...]:
+    """Return the schemes that "auto" stands for; refuse those that do not apply."""
+    if not is_scored:
+        return ("global", "residual") if schemes == ("auto",) else schemes
+    if schemes == ("auto",):
+        return ("global",)
+    if len(schemes) > 1 or schemes[0] in GIVEN_ONLY:
+        raise ValueError(
+            f"surrogates={schemes!r}: the score test permutes residuals, by one of 'global', "
+            "'shift' and 'blocks'; 'local' and 'residual' need an estimator, such as "
+            "estimator='mixed'."
+        )
+    return schemes
+
+
+def check_size(parameters: Parameters, n_candidates: int) -> None:
     """Refuse more surrogate values in a test than memory is meant to hold."""
-    if parameters.n_permutations is None:
+    if parameters.n_permutations is None or parameters.is_scored:
         return
-    n_bytes = 8 * n_candidates * n_estimators * len(parameters.surrogates)
+    n_bytes = 8 * n_candidates * len(parameters.surrogates)
     most = MAX_SURROGATE_BYTES // max(1, n_bytes)
     if parameters.n_permutations > most:
         raise ValueError(

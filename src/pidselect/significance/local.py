@@ -16,16 +16,14 @@ is that of the score test. Functions of several dimensions, such as splines, are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.spatial import cKDTree
 
-from pidselect.data import FloatArray, IntArray
+from pidselect.data import Block, FloatArray, IntArray
+from pidselect.significance.near import nearest_samples
 from pidselect.significance.score import LEAST, NOTHING, Bound, Family, scaled
 
 #: Neighbours in S of each graph, at most a quarter of the samples.
@@ -35,7 +33,7 @@ WIDTHS = (10, 40)
 CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
 
 #: Families whose functions are summed over pairs, and moments of the target by which.
-PAIRED = {"line": 2, "label": 2, "spline": 1, "few levels": 1}
+PAIRED = {"line": 2, "label": 2, "spline": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +50,8 @@ class LocalStatistics:
         """Find near samples."""
         graphs = ()
         if len(bound.given) and bound.strata is None:
-            graphs = tuple(near_pairs(bound.design, width) for width in WIDTHS)
+            n_samples = len(bound.mean)
+            graphs = tuple(near_pairs(bound.given, n_samples, width) for width in WIDTHS)
         return cls(made, n_candidates, target_moments(bound), graphs)
 
     def statistics(self, rows: IntArray) -> FloatArray:
@@ -114,15 +113,10 @@ def target_moments(bound: Bound) -> tuple[FloatArray, ...]:
     return r, bound.scale, scaled(bound.centred(r**3 - 3.0 * r))
 
 
-def near_pairs(design: FloatArray, n_neighbours: int) -> tuple[IntArray, IntArray]:
+def near_pairs(given: Block, n_samples: int, n_neighbours: int) -> tuple[IntArray, IntArray]:
     """Return pairs of samples of which one is among the nearest of the other in S."""
-    n_samples = len(design)
-    k = min(n_neighbours, n_samples // 4)
-    # Equal samples are in random order: the first ones would else be neighbours of all.
-    jitter = np.random.default_rng(n_samples).normal(scale=1e-6, size=design.shape)
-    points = design + jitter
-    nearest = cKDTree(points).query(points, k=k + 1)[1][:, 1:]
-    own = np.repeat(np.arange(n_samples), k)
-    pairs = np.sort(np.column_stack([own, nearest.ravel()]), axis=1)
+    nearest = nearest_samples(given, n_samples, None, min(n_neighbours, n_samples // 4))
+    own = np.repeat(np.arange(n_samples), nearest.shape[1])
+    pairs = np.sort(np.stack([own, nearest.ravel()], axis=1), axis=1)
     first, second = np.unique(pairs, axis=0).T
     return first, second

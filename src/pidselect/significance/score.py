@@ -17,8 +17,8 @@ Two matrix products serve all candidates and permutations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ from scipy.stats import rankdata
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.logistic import fit_classes
 from pidselect.estimators.regression import Projection, Smoother, residuals
+from pidselect.significance.row_orders import RowOrders
+from pidselect.significance.surrogates import find_strata
 
 #: Families of functions and their weights, which sum to 1: a label has indicators in place of a line.
 FAMILIES = {
@@ -91,6 +93,7 @@ class Bound:
     given: Block
     groups: IntArray | None
     strata: IntArray | None  # within which rows are permuted, if S is discrete
+    orders: RowOrders  # of the rows of residuals, under the null hypothesis
     mean: FloatArray  # (n_samples, n_directions): functions of the residuals
     scale: FloatArray | None  # those of their squares; none of classes
     projection: Projection | None  # that of the target
@@ -133,48 +136,50 @@ class Bound:
 
 
 def bind(
-    target: Block, given: Block, groups: IntArray | None = None, strata: IntArray | None = None
+    target: Block, given: Block, groups: IntArray | None = None, scheme: str = "global"
 ) -> Bound:
-    """Regress the target on S."""
+    """Regress the target on S.
+
+    Rows are permuted within groups; within the joint levels of S, too, where all of them are large
+    enough.
+    """
     n_samples = target.n_samples
+    strata = find_strata(given, groups) if scheme == "global" else None
+    orders = RowOrders(scheme, n_samples, groups if strata is None else strata)
     smoother = Smoother.of(given, groups) if len(given) and strata is None else None
-    bound = Bound(given, groups, strata, np.empty((n_samples, 0)), None, None, smoother)
-    means, scales, projection = [], [], None
+    bound = Bound(given, groups, strata, orders, np.empty((n_samples, 0)), None, None, smoother)
     if len(target) > 1 and all(column.is_discrete for column in target.columns):
         joint = target.codes()
-        if len(joint) and joint.max() < MAX_LEVELS:
+        if joint.max() < MAX_LEVELS:
             target = Block((Column("joint", "nominal", joint.astype(np.float64)),))
+    means, of_numbers = [], []
+    projection: Projection | None = None
     for column in target.columns:
         if _is_class(column):
             means.append(_class_residuals(column, bound))
             continue
-        left, own = _number_residuals(column, given, bound, groups)
+        left, own = _number_residuals(column, bound)
         projection = projection or own
         means.append(left)
-        scales.append(left)
-    bound = Bound(given, groups, strata, bound.mean, None, projection, smoother)
-    mean = np.concatenate(means, axis=1)
-    scale = None
-    if scales:
-        first, second = np.triu_indices(sum(one.shape[1] for one in scales))
-        of_numbers = np.concatenate(scales, axis=1)
-        scale = _orthonormal(bound.centred(of_numbers[:, first] * of_numbers[:, second]))
-    return Bound(
-        given, groups, strata, _orthonormal(mean), scale, projection, smoother
-    )
+        of_numbers.append(left)
+    bound = replace(bound, projection=projection, mean=_orthonormal(np.concatenate(means, axis=1)))
+    if of_numbers:
+        numbers = np.concatenate(of_numbers, axis=1)
+        first, second = np.triu_indices(numbers.shape[1])
+        squares = bound.centred(numbers[:, first] * numbers[:, second])
+        bound = replace(bound, scale=_orthonormal(squares))
+    return bound
 
 
 def _is_class(column: Column) -> bool:
     return column.feature_type == "nominal" or column.levels() == 2
 
 
-def _number_residuals(
-    column: Column, given: Block, bound: Bound, groups: IntArray | None
-) -> tuple[FloatArray, Projection | None]:
+def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Projection | None]:
     """Return what S leaves of a number, as normal scores, and the regression."""
     left, projection = column, None
     if bound.smoother is not None:
-        left, _, projection = residuals(given, [column], groups)[0]
+        left, _, projection = residuals(bound.given, [column], bound.groups)[0]
     elif bound.strata is not None:
         values = np.where(np.isnan(column.values), np.nanmean(column.values), column.values)
         values = bound.centred(values[:, np.newaxis])[:, 0]
@@ -372,28 +377,43 @@ def _design(column: Column) -> FloatArray:
 
 
 def statistics(
-    made: Sequence[Family], bound: Bound, n_candidates: int, rows: IntArray
-) -> FloatArray:
-    """Return the statistics of candidates, (n_candidates, n_permutations).
+    made: Sequence[Family], bound: Bound, n_candidates: int, rows: IntArray, keeps_all: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return the statistics of the data, (n_families, n_candidates), and those of permutations.
 
-    In permutation m, sample i has the residual of sample ``rows[m, i]``.
+    In permutation m, sample i has the residual of sample ``rows[m, i]``; the first are the data.
+    The statistics of permutations are the largest over all candidates, (1, n_permutations), or with
+    `keeps_all` those of each candidate, (n_candidates, n_permutations).
     """
-    found = np.full((n_candidates, len(rows)), NOTHING)
-    counts = dict[tuple[str, int], int]()
+    names = list(FAMILIES)
+    observed = np.full((len(names), n_candidates), NOTHING)
+    null = np.full((n_candidates if keeps_all else 1, len(rows) - 1), NOTHING)
+    counts = np.zeros((len(names), n_candidates), dtype=np.int64)
     for family in made:
-        for owner in family.owners.tolist():
-            counts[family.name, owner] = counts.get((family.name, owner), 0) + 1
+        np.add.at(counts[names.index(family.name)], family.owners, 1)
     for family in made:
         part = bound.scale if family.name == "scale" else bound.mean
         if part is None or not part.shape[1]:
             continue
+        number = names.index(family.name)
+        n_members = counts[number, family.owners]
+        weight = np.log(FAMILIES[family.name] / n_members)
         sums, freedom = _sums(family, part, rows)
-        share = np.array([counts[family.name, owner] for owner in family.owners.tolist()])
-        weight = np.log(FAMILIES[family.name]) - np.log(share)
-        value = _log_p(sums, (freedom * part.shape[1])[:, np.newaxis]) + weight[:, np.newaxis]
-        value[freedom == 0] = NOTHING
-        np.maximum.at(found, family.owners, value)
-    return found
+        freedom *= part.shape[1]
+        value = _log_p(sums[:, :1], freedom[:, np.newaxis])[:, 0] + weight
+        np.maximum.at(observed[number], family.owners, np.where(freedom > 0, value, NOTHING))
+        if keeps_all:
+            value = _log_p(sums[:, 1:], freedom[:, np.newaxis]) + weight[:, np.newaxis]
+            value[freedom == 0] = NOTHING
+            np.maximum.at(null, family.owners, value)
+            continue
+        # Of functions alike, the largest sum has the largest value.
+        alike = np.stack([freedom, n_members], axis=1)
+        for free, count in np.unique(alike[freedom > 0], axis=0):
+            largest = sums[(alike == (free, count)).all(axis=1), 1:].max(axis=0)
+            value = _log_p(largest, free) + np.log(FAMILIES[family.name] / count)
+            np.maximum(null[0], value, out=null[0])
+    return observed, null
 
 
 def _sums(
@@ -418,7 +438,7 @@ def _sums(
     return total.reshape(members, width, -1).sum(axis=1), freedom
 
 
-def _log_p(sums: FloatArray, freedom: IntArray) -> FloatArray:
+def _log_p(sums: FloatArray, freedom: IntArray | int) -> FloatArray:
     """Return -log p of chi-square values."""
     half = np.maximum(freedom, 1) / 2.0
     tail = gammaincc(half, sums / 2.0)

@@ -64,9 +64,6 @@ MAX_TREE_LABELS = 5
 #: Samples whose nearest ones are compared at a time.
 SAMPLES_PER_CHUNK = 2**16
 
-#: Entry of the stream key of permutations within a part of the rows, before its number.
-PART = 0x7061_7274
-
 #: Stream key of the numbers that break ties of equally near samples.
 TIES = np.array([0x7469_6573], dtype=np.uint64)
 
@@ -190,7 +187,7 @@ SURROGATES: dict[str, SurrogateScheme] = {
     "blocks": permute_blocks,
 }
 
-#: Schemes of exchangeable rows, which can be permuted within parts of the rows.
+#: Schemes of exchangeable rows, of which a random part can be used.
 WITHIN_PARTS = frozenset({"global", "local", "residual"})
 
 #: Schemes that permute all samples if there is no S.
@@ -209,43 +206,6 @@ def bind_scheme(
     if bind not in OWN_SCHEMES:
         sampler = partial(_checked, sampler, n_samples)
     return partial(_observed_first, sampler, n_samples)
-
-
-def bind_in_parts(
-    scheme: str, given: Block, parts: Sequence[IntArray], groups: IntArray | None
-) -> PermutationSampler:
-    """Return the sampler of a scheme that permutes samples within disjoint parts of the rows.
-
-    Permutations of the first part are those of the scheme bound to it alone.
-
-    Examples
-    --------
-    >>> bind_in_parts("global", Block(), [np.array([0, 2, 4]), np.array([1, 3])], None)(
-    ...     (0,), range(3)
-    ... )
-    array([[0, 1, 2, 3, 4],
-           [4, 1, 2, 3, 0],
-           [2, 3, 0, 1, 4]], dtype=int32)
-    """
-    samplers = []
-    for rows in parts:
-        of_rows = None if groups is None else groups[rows]
-        samplers.append(bind_scheme(scheme, given.take(rows), len(rows), of_rows))
-    return partial(_sample_in_parts, [rows.astype(np.int32) for rows in parts], samplers)
-
-
-def _sample_in_parts(
-    parts: Sequence[NDArray[np.int32]],
-    samplers: Sequence[PermutationSampler],
-    stream_key: tuple[int, ...],
-    numbers: range,
-) -> NDArray[np.int32]:
-    permuted = np.empty((len(numbers), sum(map(len, parts))), dtype=np.int32)
-    for place, (rows, sampler) in enumerate(zip(parts, samplers, strict=True)):
-        # Each part has random numbers of its own: dependent permutations would not be exchangeable.
-        own_key = (*stream_key, PART, place) if place else stream_key
-        permuted[:, rows] = rows[sampler(own_key, numbers)]
-    return permuted
 
 
 def _checked(
