@@ -1,0 +1,313 @@
+r"""Predictive information: how much better a target is predicted with a variable than without.
+
+A set of columns A has one predictive distribution q(y | A); each row is predicted by a fit without
+it. Relative to p, the frequencies of the values of the target,
+
+.. math:: I(A; y) \approx \frac1N \sum_i \log_2 \frac{q_{-i}(y_i | a_i)}{p(y_i)}, \qquad
+          I(x; y | S) = I(S \cup x; y) - I(S; y),
+
+so that the information of the steps of a path adds up to that of the whole set. No distribution
+predicts better than the true one: I(A; y) is a lower bound in expectation.
+
+Numbers are replaced by their normal scores. Functions of A are lines, curves, effects of levels and
+products of two columns, in groups: the curve of a column is one. The coefficients of a group have a
+normal prior, which is a penalty; its variance maximises the marginal likelihood, and is nearly 0
+for noise. Fits without a row have a closed form. A number is predicted by a mixture of p and of
+normal distributions, with constant variance and with one that depends on A; a class by a mixture of
+p and of logistic regressions of each class against the others.
+
+References
+----------
+MacKay (1992), Bayesian interpolation, Neural Computation, for the variances. Vehtari, Gelman and
+Gabry (2017), Practical Bayesian model evaluation using leave-one-out cross-validation and WAIC,
+Statistics and Computing, for what is estimated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr, ndtri
+
+from pidselect.data import Block, Column, FloatArray, IntArray
+
+#: Curves of one column, of all columns of a set, and functions of a column that enter products.
+N_CURVES, MAX_CURVES, N_IN_PRODUCTS = 10, 300, 6
+
+#: Products of functions in a set: for up to so many candidates, for more, and for each row.
+MAX_PRODUCTS, FEW_CANDIDATES, FEW_PRODUCTS, PRODUCTS_PER_ROW = 240, 16, 15, 0.5
+
+#: Levels with an effect, and the rows they need; classes. The others are one.
+MAX_LEVELS, MIN_ROWS, MAX_CLASSES = 30, 3, 12
+
+#: Degrees of freedom that a group must explain beyond its own: functions of one column, of two.
+DOUBT, DOUBT_OF_PRODUCTS = 0.6, 2.0
+
+#: Iterations of a fit, and for the weights of a mixture; numbers that are fitted at once.
+N_ITERATIONS, N_WEIGHTS, BATCH = 12, 30, 2**20
+
+#: Variance of the functions of a group at first; degrees of freedom of a group that is left out.
+FIRST_VARIANCE, NO_FREEDOM = 0.1, 0.1
+
+#: Least variance, weight of a row, and mass of a value; largest log odds and leverage.
+LEAST_VARIANCE, LEAST_WEIGHT, LEAST_MASS, MAX_ODDS, MAX_LEVERAGE = 1e-6, 0.02, 1e-12, 15.0, 0.95
+
+#: Of a column: lines or effects, curves, and what enters products, each (n_samples, n_functions).
+Functions = tuple[FloatArray, FloatArray, FloatArray]
+
+
+def information(
+    target: Block, given: Block, candidates: Sequence[Block], groups: IntArray | None = None
+) -> FloatArray:
+    """Return the information of each candidate about the target given S in bits, (n_candidates,).
+
+    It is the mean of `gains`, or 0 where that is negative.
+
+    Examples
+    --------
+    A flag of two classes with 20 % errors has 1 - H(0.2) = 0.278 bit, and noise none:
+
+    >>> rng = np.random.default_rng(0)
+    >>> y, is_wrong, noise = rng.random((3, 1000)) < [[0.5], [0.2], [0.5]]
+    >>> def block(values):
+    ...     return Block((Column("x", "nominal", values.astype(float)),))
+    >>> information(block(y), Block(), [block(y != is_wrong), block(noise)]).round(2)
+    array([0.27, 0.  ])
+    """
+    return np.maximum(gains(target, given, candidates, groups).mean(axis=1), 0.0)
+
+
+def gains(
+    target: Block, given: Block, candidates: Sequence[Block], groups: IntArray | None = None
+) -> FloatArray:
+    """Return log2 q(y | S, x) - log2 q(y | S) of candidates and rows, (n_candidates, n_samples).
+
+    A target of several columns is predicted one by one, each with those before it in S. Rows in
+    which one is a missing number have no gain. Groups of rows are a label in S. The prediction from
+    a set is the same whichever of its columns is the candidate, but has fewer products of columns
+    where there are more than 16 candidates.
+    """
+    n = target.n_samples
+    found = np.zeros((len(candidates), n))
+    missing = [np.isnan(c.values) for c in target.columns if c.feature_type != "nominal"]
+    if np.any(missing):
+        rows = np.flatnonzero(~np.any(missing, axis=0))
+        some = [block.take(rows) for block in (target, given, *candidates)]
+        if len(rows):
+            own = None if groups is None else groups[rows]
+            found[:, rows] = gains(some[0], some[1], some[2:], own)
+        return found
+    before = given.columns
+    if groups is not None:
+        before += (Column("groups", "nominal", np.asarray(groups, dtype=np.float64)),)
+    n_products = MAX_PRODUCTS if len(candidates) <= FEW_CANDIDATES else FEW_PRODUCTS
+    for column in target.columns:
+        sets = [tuple(dict.fromkeys((*before, *x.columns))) for x in (Block(), *candidates)]
+        nats = _log_ratios(column, sets, min(n_products, int(PRODUCTS_PER_ROW * n)))
+        found += (nats[1:] - nats[0]) / np.log(2.0)
+        before += (column,)
+    return found
+
+
+def _log_ratios(target: Column, sets: Sequence[tuple[Column, ...]], n_products: int) -> FloatArray:
+    """Return log q(y | A) / p(y) of sets of columns, (n_sets, n_samples); the first is in all."""
+    n, codes = len(target.values), target.codes()
+    is_class = target.feature_type == "nominal" or codes.max() <= 1
+    log_ratios = _log_ratios_of_classes if is_class else _log_ratios_of_numbers
+    shared = {column: _functions(column) for column in sets[0]}
+    width = sum(part.shape[1] for functions in shared.values() for part in functions)
+    n_batch = max(1, BATCH // (n * (width + n_products + N_CURVES)))
+    found = []
+    for start in range(0, len(sets), n_batch):
+        some = ([shared.get(c) or _functions(c) for c in a] for a in sets[start : start + n_batch])
+        for widths, alike in groupby(some, lambda a: [part.shape[1] for f in a for part in f]):
+            if any(widths):
+                found.append(log_ratios(_design(list(alike), n_products), codes))
+            else:
+                found.append(np.zeros((len(list(alike)), n)))
+    return np.concatenate(found)
+
+
+# --- functions ------------------------------------------------------------------------------------
+
+
+def _functions(column: Column) -> Functions:
+    """Return the functions of a column; a missing number is at the mean, with an effect."""
+    codes = column.codes()
+    counts = np.bincount(codes)
+    if column.feature_type == "nominal" or len(counts) <= 2:
+        frequent = np.argsort(-counts, kind="stable")[:MAX_LEVELS]
+        used = frequent[counts[frequent] >= MIN_ROWS]
+        effects = _centred(codes[:, np.newaxis] == used[len(counts) <= 2 :])
+        if len(counts) <= 2:
+            effects /= np.maximum(effects.std(axis=0), LEAST_VARIANCE)
+        return effects, effects[:, :0], effects
+    is_missing = np.isnan(column.values)[:, np.newaxis]
+    if column.has_missing:
+        counts = counts[:-1]
+    middle = (np.cumsum(counts) - 0.5 * counts) / counts.sum()
+    share = np.append(middle, 0.5)[codes][:, np.newaxis]
+    score = ndtri(share)
+    order = np.arange(2, N_CURVES)
+    waves = 2.0 * np.cos(np.pi * order * share) / order**1.5
+    curves = np.concatenate([score**2 / 4.0, (score**3 - 3.0 * score) / 9.0, waves], axis=1)
+    score = _centred(score)
+    curves = _centred(np.where(is_missing, 0.0, curves))
+    curves -= score * (score.T @ curves) / (score**2).sum()
+    lines = np.concatenate([score, _centred(is_missing)], axis=1)
+    simple = np.concatenate([score, curves], axis=1)[:, :N_IN_PRODUCTS]
+    return lines[:, : 1 + column.has_missing], curves, simple
+
+
+def _centred(columns: NDArray[Any]) -> FloatArray:
+    return np.asarray(columns - columns.mean(axis=0))
+
+
+class _Design(NamedTuple):
+    """Functions of sets of columns: a constant, groups of one column, and groups of two."""
+
+    features: FloatArray  # (n_sets, n_samples, n_features)
+    group: IntArray  # of each feature but the constant
+    doubt: FloatArray  # of each group
+
+    def without_products(self) -> _Design:
+        """Return the functions of one column."""
+        last = int((self.doubt[self.group] == DOUBT).sum())
+        return _Design(self.features[:, :, : 1 + last], self.group[:last], self.doubt)
+
+
+def _design(sets: Sequence[Sequence[Functions]], n_products: int) -> _Design:
+    """Return the functions of sets whose columns have the same numbers of functions."""
+    n, n_columns = len(sets[0][0][0]), len(sets[0])
+    n_each = int(np.sqrt(n_products / max(n_columns * (n_columns - 1) // 2, 1)))
+    n_curves = max(1, min(n // 8, MAX_CURVES // n_columns))
+    designs = []
+    for one in sets:
+        groups = [lines for lines, _, _ in one] + [curves[:, :n_curves] for _, curves, _ in one]
+        for (_, _, first), (_, _, second) in combinations(one, 2):
+            products = first[:, :n_each, np.newaxis] * second[:, np.newaxis, :n_each]
+            groups.append(_centred(products.reshape(n, -1)))
+        designs.append(np.concatenate([np.ones((n, 1)), *groups], axis=1))
+    sizes = [group.shape[1] for group in groups]
+    doubt = np.where(np.arange(len(sizes)) < 2 * n_columns, DOUBT, DOUBT_OF_PRODUCTS)
+    return _Design(np.stack(designs), np.repeat(np.arange(len(sizes)), sizes), doubt)
+
+
+# --- fits -----------------------------------------------------------------------------------------
+
+
+def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> FloatArray:
+    """Return predictions of each row by a fit without it: means, or log odds of a class, 0 or 1.
+
+    The response and the predictions have the shape (n_sets, n_samples). The variance of a group's
+    coefficients becomes their sum of squares per degree of freedom, and doubt counts as such.
+    """
+    features, group, doubt = design
+    groups = np.eye(len(doubt))
+    unit = 1.0 / np.maximum((features**2).mean(axis=1)[:, 1:] @ groups[group], LEAST_MASS)
+    variance = FIRST_VARIANCE * unit
+    fitted = np.zeros(response.shape)
+    weight, working = np.ones(response.shape), response
+    noise = np.ones(len(response)) if is_class else 0.5 * response.var(axis=1)
+    least = np.maximum(LEAST_VARIANCE * response.var(axis=1), LEAST_MASS)
+    for iteration in range(N_ITERATIONS):
+        if is_class:
+            share = expit(fitted)
+            weight = np.maximum(share * (1.0 - share), LEAST_WEIGHT)
+            working = fitted + (response - share) / weight
+        if is_class or iteration == 0:
+            weighted = (features * weight[:, :, np.newaxis]).transpose(0, 2, 1)
+            gram, moment = weighted @ features, _times(weighted, working)
+        penalty = np.pad(1.0 / variance[:, group], ((0, 0), (1, 0)))
+        precision = gram / noise[:, np.newaxis, np.newaxis]
+        np.einsum("sff->sf", precision)[...] += penalty
+        covariance = np.linalg.inv(precision)
+        coefficients = _times(covariance, moment / noise[:, np.newaxis])
+        if is_class:
+            fitted = np.clip(_times(features, coefficients), -MAX_ODDS, MAX_ODDS)
+        if iteration == N_ITERATIONS - 1:
+            break
+        of_group = groups[group]
+        own = np.einsum("sff->sf", covariance)[:, 1:] * penalty[:, 1:]
+        freedom = np.maximum((1.0 - own) @ of_group, 0.0)
+        if not is_class:
+            error = (response**2).sum(axis=1)
+            error += (coefficients * (_times(gram, coefficients) - 2.0 * moment)).sum(axis=1)
+            left = response.shape[1] - 1.0 - freedom.sum(axis=1)
+            noise = np.maximum(error / np.maximum(left, 1.0), least)
+        ratio = coefficients[:, 1:] ** 2 @ of_group / (freedom + doubt) / variance
+        variance *= np.clip(np.where(ratio < 1.0, ratio**2, ratio), 0.02, 20.0)
+        is_used = freedom > NO_FREEDOM
+        variance = np.where(is_used, np.minimum(variance, 1e4 * unit), LEAST_MASS * unit)
+        stays = np.append(True, is_used.any(axis=0)[group])
+        if not stays.all():
+            features, group = features[:, :, stays], group[stays[1:]]
+            gram, moment = gram[:, stays][:, :, stays], moment[:, stays]
+    if not is_class:
+        fitted = _times(features, coefficients)
+    leverage = weight * ((features @ covariance) * features).sum(axis=2) / noise[:, np.newaxis]
+    leverage = np.minimum(leverage, MAX_LEVERAGE)
+    return np.asarray(fitted - leverage / (1.0 - leverage) * (working - fitted))
+
+
+def _times(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
+    return np.asarray((matrices @ vectors[:, :, np.newaxis])[:, :, 0])
+
+
+# --- predictive distributions ---------------------------------------------------------------------
+
+
+def _log_ratios_of_numbers(design: _Design, codes: IntArray) -> FloatArray:
+    """Return log q(y | A) / p(y) of numbers, (n_sets, n_samples).
+
+    The mass of a value is that of the normal scores up to halfway to its neighbours.
+    """
+    counts = np.bincount(codes)
+    ends = ndtri(np.append(0.0, np.minimum(np.cumsum(counts) / len(codes), 1.0)))
+    low, high = ends[:-1][codes], np.append(ends[1:-1], np.inf)[codes]
+    scores = ndtri((np.cumsum(counts) - 0.5 * counts) / len(codes))[codes]
+    mean = _left_out(design, np.broadcast_to(scores, design.features.shape[:2]))
+    squares = (scores - mean) ** 2
+    constant = np.maximum(squares.mean(axis=1, keepdims=True), LEAST_VARIANCE)
+    logs = np.log(squares / constant + 0.02)
+    change = _left_out(design.without_products(), logs - logs.mean(axis=1, keepdims=True))
+    varying = np.exp(np.clip(change, -4.0, 4.0))
+    varying *= np.maximum((squares / varying).mean(axis=1, keepdims=True), LEAST_VARIANCE)
+    members = [np.zeros(mean.shape)]
+    for variance in (constant, varying):
+        left, right = (low - mean) / np.sqrt(variance), (high - mean) / np.sqrt(variance)
+        sign = np.where(left + right > 0.0, -1.0, 1.0)  # masses are precise in the lower tail
+        mass = np.abs(ndtr(sign * right) - ndtr(sign * left))
+        members.append(np.log(np.maximum(mass, LEAST_MASS) * len(codes) / counts[codes]))
+    return _log_mixture(members)
+
+
+def _log_ratios_of_classes(design: _Design, codes: IntArray) -> FloatArray:
+    """Return log q(y | A) / p(y) of classes, (n_sets, n_samples); the rarest are one class."""
+    rank = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))
+    classes = np.minimum(rank[codes], MAX_CLASSES - 1)
+    frequency = np.bincount(classes) / len(classes)
+    shape = design.features.shape[:2]
+    odds = []
+    for k in range(len(frequency)):
+        is_second = k == 1 and len(frequency) == 2
+        response = np.broadcast_to(classes == k, shape).astype(np.float64)
+        odds.append(-odds[0] if is_second else _left_out(design, response, is_class=True))
+    share = expit(np.clip(odds, -MAX_ODDS, MAX_ODDS))
+    own = np.take_along_axis(share, np.broadcast_to(classes, (1, *shape)), axis=0)[0]
+    ratio = np.log(own / share.sum(axis=0) / frequency[classes])
+    return _log_mixture([np.zeros(shape), ratio])
+
+
+def _log_mixture(members: Sequence[FloatArray]) -> FloatArray:
+    """Return the log density of the most probable mixture of log densities, (n_sets, n_rows)."""
+    top = np.max(members, axis=0)
+    density = np.exp(members - top)
+    weights = np.full((*density.shape[:2], 1), 1.0 / len(members))
+    for _ in range(N_WEIGHTS):
+        weights *= (density / (weights * density).sum(axis=0)).mean(axis=2, keepdims=True)
+    return np.asarray(np.log((weights * density).sum(axis=0)) + top)
