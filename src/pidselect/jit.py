@@ -1,5 +1,7 @@
 """The decorator of compiled functions, and the folder on disk where they are kept.
 
+Numba is imported by the first call of a kernel: what calls none does not wait for it.
+
 One folder serves all installations of a user: its name is a hash of the sources of all kernels and
 of the versions that code depends on. So a wheel, an editable install and another virtual
 environment share compiled code, and a changed kernel, or one that calls it, is compiled again.
@@ -14,20 +16,11 @@ import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache, update_wrapper
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
-
-import numba
-from numba import config
-
-# Private parts of Numba, which an update may change: pyproject.toml has an upper bound.
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
-from numba.misc.appdirs import user_cache_dir
 
 logger = logging.getLogger(__name__)
 
@@ -37,29 +30,57 @@ MAX_FOLDERS = 5
 
 def njit(**options: Any) -> Callable[[Any], Any]:
     """Compile a function as `numba.njit` does, and keep it on disk for all installations."""
+    return lambda function: Kernel(function, options)
 
-    def compiled(function: Any) -> Any:
+
+class Kernel:
+    """A function that Numba compiles when Python or another kernel first calls it.
+
+    Attributes are those of Numba's function.
+    """
+
+    def __init__(self, function: Any, options: dict[str, Any]) -> None:
+        update_wrapper(self, function)
+        self._options = options
+
+    @cached_property
+    def _compiled(self) -> Any:
+        import numba
+
         # No kernel is passed to another one as a function, which needs a wrapper of its own.
-        dispatcher = numba.njit(**{**options, "cache": False, "no_cfunc_wrapper": True})(function)
-        if options.get("cache") and hasattr(dispatcher, "_cache"):  # not if nothing is compiled
-            dispatcher._cache = KernelCache(function)
+        options = {**self._options, "cache": False, "no_cfunc_wrapper": True}
+        dispatcher = numba.njit(**options)(self.__wrapped__)
+        if self._options.get("cache") and hasattr(dispatcher, "_cache"):  # if any is compiled
+            dispatcher._cache = KernelCache(self.__wrapped__)
         return dispatcher
 
-    return compiled
+    def __call__(self, *arguments: Any) -> Any:
+        """Call Numba's function."""
+        return self._compiled(*arguments)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._compiled, name)
 
 
-class KernelCache(NullCache):
+class KernelCache:
     """The compiled versions of one function, one file each.
 
     Files are written under another name and renamed, so that processes can share the folder. Where
-    it cannot be read or written, functions are compiled by every process.
+    it cannot be read or written, functions are compiled by every process. It takes the place of a
+    private part of Numba, which an update may change: pyproject.toml has an upper bound.
     """
+
+    cache_path = None
 
     def __init__(self, function: Any) -> None:
         self._name = f"{function.__module__}.{function.__qualname__}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the version for some argument types, or None if there is none on disk."""
+        from numba.core.compiler import CompileResult
+
         target_context.refresh()
         key = (sig, target_context.codegen().magic_tuple())
         path = self._path(key)
@@ -72,6 +93,8 @@ class KernelCache(NullCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write a version for some argument types."""
+        from numba.core.serialize import dumps
+
         if data.library.has_dynamic_globals:
             return
         key = (sig, data.codegen.magic_tuple())
@@ -97,6 +120,10 @@ class KernelCache(NullCache):
 @lru_cache(maxsize=1)
 def cache_folder() -> Path:
     """Return the folder of compiled kernels: in NUMBA_CACHE_DIR, or in the user's cache."""
+    import numba
+    from numba import config
+    from numba.misc.appdirs import user_cache_dir
+
     parent = Path(config.CACHE_DIR or user_cache_dir("pidselect", appauthor=False))
     versions = (numba.__version__, sys.implementation.cache_tag)
     settings = (config.OPT, config.BOUNDSCHECK, config.LOOP_VECTORIZE, config.SLP_VECTORIZE)

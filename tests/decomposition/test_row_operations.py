@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numba import njit
-from numba.core.dispatcher import Dispatcher
 
 from pidselect.decomposition import broja_certificate, broja_interior_point, broja_newton
 from pidselect.decomposition.rows import (
@@ -20,6 +19,7 @@ from pidselect.decomposition.rows import (
     multiply,
     subtract_product,
 )
+from pidselect.jit import Kernel
 
 
 @njit
@@ -92,6 +92,6 @@ def test_equal_to_the_bit_to_sums_in_order(size):
 @pytest.mark.parametrize("module", [broja_certificate, broja_interior_point, broja_newton])
 def test_kernels_may_not_reorder_sums(module):
     """With fast mathematics, atoms differed between compiled and cached kernels."""
-    kernels = [value for value in vars(module).values() if isinstance(value, Dispatcher)]
+    kernels = [value for value in vars(module).values() if isinstance(value, Kernel)]
     assert kernels
     assert not any(kernel.targetoptions.get("fastmath") for kernel in kernels)

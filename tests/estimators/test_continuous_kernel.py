@@ -13,7 +13,6 @@ from pidselect.estimators import KSG, Batch, Mixed
 from pidselect.estimators.knn import binding, spaces
 from pidselect.estimators.knn.binding import to_candidate
 from pidselect.estimators.knn.continuous import (
-    SingleColumns,
     score_continuous,
     sum_continuous,
 )
@@ -23,6 +22,7 @@ from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_or
 from pidselect.estimators.knn.spaces import (
     INNER,
     MAX_UINT16_SAMPLES,
+    SingleColumns,
     Space,
     bounding_boxes,
     interval_around,

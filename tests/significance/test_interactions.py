@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from math import inf
 
@@ -13,7 +14,7 @@ from scipy.stats import norm
 
 import naive_interactions as naive
 from pidselect.data import Block, Column
-from pidselect.significance import interactions, permutations
+from pidselect.significance import interaction_products, interactions, permutations
 from pidselect.significance.interactions import (
     InteractionScan,
     adjusted_quantile,
@@ -132,6 +133,61 @@ def test_scan_equals_the_twin(system, with_triples):
         assert value == pytest.approx(naive.statistic(tested, permuted.tolist())[0], abs=ROUNDING)
 
 
+def by_kernels(scan):
+    """Return the same scan, by compiled kernels however small it is."""
+    other = replace(scan)
+    vars(other)["is_small"] = False
+    return other
+
+
+@given(systems(), st.sampled_from(["none", "given", "all"]), st.integers(1, 40), st.integers(1, 99))
+def test_matrix_products_equal_the_kernels(system, triples, n_permutations, n_numbers):
+    """To the bit, the first of equal tuples included, whatever is computed at a time."""
+    (first, *features), target = system
+    scan = InteractionScan.of(features, target, None, triples, first)
+    rows = some_rows(target.n_samples, n_permutations)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("PERMUTATIONS", "SAMPLES", "SIZE"):
+            patch.setattr(interaction_products, name, n_numbers)
+        found = [scan.largest(number, rows) for number in range(len(scan.blocks))]
+    assert not scan.tables or scan.is_small
+    kernels = by_kernels(scan)
+    for number, (values, tuples) in enumerate(found):
+        expected_values, expected_tuples = kernels.largest(number, rows)
+        np.testing.assert_array_equal(values, expected_values)
+        np.testing.assert_array_equal(tuples, expected_tuples)
+
+
+def test_equal_tuples():
+    """Copies of columns: of the largest the first is found, by kernels as well."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 4, (3, 200))
+    columns = [column(one, "nominal") for one in (*x, *x, x[0] > 1, x[1] > 1, x[2] > 1)]
+    y = block(column(x[0] + x[1] + x[2] > 4, "nominal"))
+    scan = InteractionScan.of([block(one) for one in columns], y, None, "all")
+    rows = some_rows(200, 20)
+    for number in range(len(scan.blocks)):
+        found, expected = (one.largest(number, rows) for one in (scan, by_kernels(scan)))
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_what_is_computed_without_kernels(caplog):
+    """Counts decide, and kernels are announced once."""
+    rng = np.random.default_rng(0)
+    y = block(column(rng.integers(0, 2, 500), "nominal"))
+    features = [block(column(x)) for x in rng.normal(size=(80, 500))]
+    caplog.set_level("INFO", "pidselect")
+    assert InteractionScan.of(features, y, None, "none").is_small
+    assert InteractionScan.of(features[:30], y, None, "all").is_small
+    assert not InteractionScan.of(features[:4], y, None, "grown").is_small
+    caplog.clear()
+    scan = InteractionScan.of(features, y, None, "all")
+    assert not scan.is_small
+    assert not scan.is_small
+    assert [str(scan.n_tables) in record.message for record in caplog.records] == [True]
+
+
 @given(systems())
 def test_tuples_are_those_with_the_largest_interaction(system):
     features, target = system
@@ -233,8 +289,9 @@ def test_samples_in_words_of_64(n_samples, n_classes):
     assert scanned(scan, some_rows(n_samples, 0))[0] == pytest.approx(expected, abs=ROUNDING)
 
 
+@pytest.mark.parametrize("most", [0, interactions.MAX_PRODUCTS])
 @pytest.mark.parametrize("block_size", [1, 2, 3, 7, 20, 2**18])
-def test_any_split_of_the_work_gives_the_same_values(block_size, monkeypatch):
+def test_any_split_of_the_work_gives_the_same_values(block_size, most, monkeypatch):
     """To the bit: blocks of any size, and any batches of permutations."""
     rng = np.random.default_rng(5)
     kinds = [KINDS[place % len(KINDS)] for place in range(11)]
@@ -243,7 +300,9 @@ def test_any_split_of_the_work_gives_the_same_values(block_size, monkeypatch):
     rows = some_rows(90, 40)
     expected = scanned(InteractionScan.of(features, target, None, "all"), rows)
     monkeypatch.setattr(interactions, "BLOCK_SIZE", block_size)
+    monkeypatch.setattr(interactions, "MAX_PRODUCTS", most)
     scan = InteractionScan.of(features, target, None, "all")
+    assert scan.is_small == (most > 0)
     n_blocks = len(scan.blocks)
     assert n_blocks == 3 if block_size == 2**18 else n_blocks > 10
     for tables in scan.tables:

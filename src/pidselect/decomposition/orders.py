@@ -19,8 +19,6 @@ import sys
 from itertools import combinations
 
 import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from threadpoolctl import threadpool_limits
 
 from pidselect.data import Block, IntArray
@@ -41,6 +39,9 @@ def information_by_order(blocks: list[Block], states: IntArray, seed: int) -> di
     `states` are those of the target. Without any information, or with a state of too few samples to
     cross-validate, there is no entry.
     """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
     counts = np.bincount(states)
     if len(counts) < 2 or counts.min() < N_FOLDS:
         return {}

@@ -26,8 +26,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.tree import DecisionTreeRegressor
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
 from pidselect.data.column import renumbered
@@ -120,6 +118,9 @@ class SharedFraction:
 
     def states_of_posterior(self, block: Block) -> IntArray:
         """Return states of p(y | block), estimated by trees from samples outside of their own."""
+        from sklearn.ensemble import ExtraTreesClassifier
+        from sklearn.tree import DecisionTreeRegressor
+
         y, n_samples = self.target_states, self.target.n_samples
         if y.max() == 0:
             return np.zeros(n_samples, dtype=np.int64)

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray, IntArray
-from pidselect.estimators.knn.general import CountingRule
-from pidselect.estimators.knn.spaces import JIT, insert
+from pidselect.estimators.knn.spaces import JIT, CountingRule, insert
 from pidselect.jit import njit
 
 

@@ -6,6 +6,7 @@ order of the sum, nor on the device.
 
 from __future__ import annotations
 
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from pidselect.data import IntArray
 from pidselect.estimators.knn.simd import (
-    LANES,
     add_row,
     add_weights,
     copy_row,
@@ -23,24 +23,16 @@ from pidselect.estimators.knn.simd import (
     popcount,
     subtract_row,
 )
-from pidselect.estimators.knn.spaces import INNER, JIT
+from pidselect.estimators.knn.spaces import INNER, JIT, LANES
 from pidselect.jit import njit
-
-#: Levels of a column at most.
-MAX_LEVELS = 4
-
-
-#: Sets of samples, 64 to a word.
-Bits = NDArray[np.uint64]
-
-
-class Planes(NamedTuple):
-    """Columns as bits: each plane is the set of samples of one level of a column."""
-
-    bits: Bits  # (n_planes, n_words), without the last level of each column
-    first: IntArray  # (n_columns + 1,): the first plane of each column
-    size: IntArray  # (n_planes,): the number of samples
-    owner: IntArray  # (n_columns,): the feature of each column; negative for those given, the first
+from pidselect.significance.interactions import (
+    LOWEST,
+    MAX_LEVELS,
+    Bits,
+    InteractionScan,
+    Planes,
+    Tables,
+)
 
 
 class TargetPlanes(NamedTuple):
@@ -50,6 +42,60 @@ class TargetPlanes(NamedTuple):
     size: IntArray  # (n_classes,)
     common: IntArray  # (n_planes, n_classes, LANES): samples of each class in each plane of x
     information: IntArray  # (n_columns, LANES): n ln n over (x, y) less n ln n over x
+
+
+class PairCounts(NamedTuple):
+    """All pairs of binary columns: those of column i begin at i (i - 1) / 2."""
+
+    size: IntArray  # (n_pairs,): samples in the planes of both columns
+    common: IntArray  # (n_pairs, n_classes, LANES): of each class
+    information: IntArray  # (n_pairs, LANES): n ln n over (pair, y) less n ln n over the pair
+
+
+def scan_block(
+    scan: InteractionScan, tables: Tables, columns: range, rows: NDArray[np.int32]
+) -> tuple[IntArray, IntArray]:
+    """Return the largest interaction of each family, and the tuple, in every permutation."""
+    parts, planes, n_classes = [], tables.planes, len(scan.class_sizes)
+    for start in range(0, len(rows), LANES):
+        bits = scan.permuted_planes(rows[start : start + LANES], LANES)
+        target = TargetPlanes(
+            np.ascontiguousarray(bits.transpose(1, 2, 0)),
+            scan.class_sizes,
+            np.empty((len(planes.size), n_classes, LANES), dtype=np.int64),
+            np.empty((len(planes.owner), LANES), dtype=np.int64),
+        )
+        count_classes(planes, target, scan.weight)
+        parts.append(_scan(tables, columns, target, scan.weight))
+    best, which = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
+    return best[:, : len(rows)], which[:, : len(rows)]
+
+
+def _scan(
+    tables: Tables, columns: range, target: TargetPlanes, weight: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Return the largest interaction of each family, and the tuple, in every lane."""
+    planes, bounds, families = tables.planes, (columns.start, columns.stop), list(tables.families)
+    best = np.full(((MAX_LEVELS - 1) ** 2 + 1, LANES), LOWEST, dtype=np.int64)
+    which = np.full((*best.shape, 3), -1, dtype=np.int64)
+    if tables.order == 2:
+        scan_pairs(planes, target, weight, *bounds, best, which)
+    elif tables.is_grown:
+        strongest = np.full((tables.n_columns, LANES), LOWEST, dtype=np.int64)
+        partner = np.full((tables.n_columns, LANES), -1, dtype=np.int64)
+        find_partners(planes, target, weight, strongest, partner)
+        by_lane = np.ascontiguousarray(target.bits.transpose(2, 0, 1))
+        grow_pairs(planes, target, by_lane, weight, partner, best, which)
+    else:
+        n_pairs, n_classes = comb(columns.stop, 2), len(target.size)
+        pairs = PairCounts(
+            np.empty(n_pairs, dtype=np.int64),
+            np.empty((n_pairs, n_classes, LANES), dtype=np.int64),
+            np.empty((n_pairs, LANES), dtype=np.int64),
+        )
+        count_pairs(planes, target, weight, columns.stop, pairs)
+        scan_triples(planes, target, pairs, weight, tables.n_third, *bounds, best, which)
+    return best[families], which[families]
 
 
 @njit(**JIT)
@@ -146,14 +192,6 @@ def scan_pairs(
             family = n_first * n_second
             if exceeds_row(total, 0, best, family):
                 _keep_largest(total[0], best[family], which[family], i, j, -1)
-
-
-class PairCounts(NamedTuple):
-    """All pairs of binary columns: those of column i begin at i (i - 1) / 2."""
-
-    size: IntArray  # (n_pairs,): samples in the planes of both columns
-    common: IntArray  # (n_pairs, n_classes, LANES): of each class
-    information: IntArray  # (n_pairs, LANES): n ln n over (pair, y) less n ln n over the pair
 
 
 @njit(**JIT)

@@ -25,12 +25,13 @@ case-control studies, American Journal of Human Genetics 87(3).
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import comb
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,23 +41,16 @@ from scipy.stats import chi2, rankdata
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.data.column import renumbered
 from pidselect.estimators.base import groups_of
-from pidselect.estimators.knn.simd import LANES
-from pidselect.significance.interaction_kernels import (
-    MAX_LEVELS,
-    PairCounts,
-    Planes,
-    TargetPlanes,
-    count_classes,
-    count_pairs,
-    find_partners,
-    grow_pairs,
-    scan_pairs,
-    scan_triples,
-)
+from pidselect.estimators.knn.spaces import LANES
+
+logger = logging.getLogger(__name__)
 
 #: Which triples are searched: none, those of two features and a given column, all, which includes
 #: these, or those of a pair that is the best of one of its columns.
 Triples = Literal["none", "given", "all", "grown"]
+
+#: Levels of a column at most.
+MAX_LEVELS = 4
 
 #: Classes of a target at most: the rarest are one class.
 MAX_CLASSES = 6
@@ -74,6 +68,13 @@ BLOCK_SIZE = 2**18
 #: Triples in one block for every pair of columns at least.
 TRIPLES_PER_PAIR = 8
 
+#: Multiplications for a permutation up to which no kernel is compiled, as that takes longer: about
+#: as long as 200 permutations; and those that take as long as looking up n ln n for a cell.
+MAX_PRODUCTS, CELL = 10**9, 256
+
+#: Samples up to which 32-bit numbers count exactly.
+MAX_COUNT = 2**24
+
 #: Time of looking up n ln n, in operations on a word: AND, count of bits and addition.
 LOOKUP = 10
 
@@ -85,6 +86,18 @@ ROUNDING = 2.0**-52
 
 #: No interaction is below this.
 LOWEST = -(2**62)
+
+#: Sets of samples, 64 to a word.
+Bits = NDArray[np.uint64]
+
+
+class Planes(NamedTuple):
+    """Columns as bits: each plane is the set of samples of one level of a column."""
+
+    bits: Bits  # (n_planes, n_words), without the last level of each column
+    first: IntArray  # (n_columns + 1,): the first plane of each column
+    size: IntArray  # (n_planes,): the number of samples
+    owner: IntArray  # (n_columns,): the feature of each column; negative for those given, the first
 
 
 # --- levels -------------------------------------------------------------------------------------
@@ -295,34 +308,6 @@ class Tables:
         starts = [0, *(np.flatnonzero(np.diff(ends)) + 1).tolist(), self.n_columns]
         return [range(*bounds) for bounds in pairwise(starts)]
 
-    def scan(
-        self, columns: range, target: TargetPlanes, weight: IntArray
-    ) -> tuple[IntArray, IntArray]:
-        """Return the largest interaction of each family, and the tuple, in every lane."""
-        n_families = (MAX_LEVELS - 1) ** 2 + 1
-        best = np.full((n_families, LANES), LOWEST, dtype=np.int64)
-        which = np.full((n_families, LANES, 3), -1, dtype=np.int64)
-        if self.order == 2:
-            scan_pairs(self.planes, target, weight, columns.start, columns.stop, best, which)
-        elif self.is_grown:
-            strongest = np.full((self.n_columns, LANES), LOWEST, dtype=np.int64)
-            partner = np.full((self.n_columns, LANES), -1, dtype=np.int64)
-            find_partners(self.planes, target, weight, strongest, partner)
-            by_lane = np.ascontiguousarray(target.bits.transpose(2, 0, 1))
-            grow_pairs(self.planes, target, by_lane, weight, partner, best, which)
-        else:
-            n_pairs, n_classes = comb(columns.stop, 2), len(target.size)
-            pairs = PairCounts(
-                np.empty(n_pairs, dtype=np.int64),
-                np.empty((n_pairs, n_classes, LANES), dtype=np.int64),
-                np.empty((n_pairs, LANES), dtype=np.int64),
-            )
-            count_pairs(self.planes, target, weight, columns.stop, pairs)
-            bounds = columns.start, columns.stop
-            scan_triples(self.planes, target, pairs, weight, self.n_third, *bounds, best, which)
-        families = list(self.families)
-        return best[families], which[families]
-
 
 @dataclass(frozen=True, eq=False)
 class InteractionScan:
@@ -381,6 +366,19 @@ class InteractionScan:
         return [(t, df, n) for t, one in enumerate(self.tables) for df, n in one.families.items()]
 
     @cached_property
+    def is_small(self) -> bool:
+        """Whether it is computed by matrix products: for more tables, compiling kernels pays."""
+        n_samples, n_classes, n_cells = len(self.classes), len(self.class_sizes), 0
+        for tables in self.tables:
+            n_levels = int(np.diff(tables.planes.first).max()) + 1
+            n_cells += tables.n_tables * n_levels**tables.order
+        is_small = n_cells * n_classes * (n_samples + CELL) <= MAX_PRODUCTS
+        is_small &= n_samples < MAX_COUNT and not any(one.is_grown for one in self.tables)
+        if not is_small:
+            logger.info(f"Interactions of {self.n_tables} tables: by compiled kernels")
+        return is_small
+
+    @cached_property
     def weight(self) -> IntArray:
         """The values of n ln n, as integers."""
         n = np.arange(len(self.classes) + 1, dtype=np.float64)
@@ -393,18 +391,17 @@ class InteractionScan:
         are (n_families, n_permutations) and (n_families, n_permutations, 3); families of other
         tables have -inf.
         """
+        if self.is_small:
+            from pidselect.significance.interaction_products import scan_block
+        else:
+            from pidselect.significance.interaction_kernels import scan_block
         place, columns = self.blocks[block]
         tables, n = self.tables[place], len(rows)
         own = [family for family, (t, _, _) in enumerate(self.families) if t == place]
         values = np.full((len(self.families), n), -np.inf)
         tuples = np.full((len(self.families), n, 3), -1, dtype=np.int64)
-        for start in range(0, n, LANES):
-            some = rows[start : start + LANES]
-            target = self._permuted(tables.planes, some)
-            best, which = tables.scan(columns, target, self.weight)
-            lanes = slice(start, start + len(some))
-            values[own, lanes] = 2.0 / PRECISION * best[:, : len(some)]
-            tuples[own, lanes] = which[:, : len(some)]
+        best, tuples[own] = scan_block(self, tables, columns, rows)
+        values[own] = 2.0 / PRECISION * best
         owner = tables.planes.owner
         return values, np.where(tuples < 0, -1, owner[np.maximum(tuples, 0)])
 
@@ -412,28 +409,20 @@ class InteractionScan:
         """Return the largest G in several blocks, (n_blocks, n_families, n_permutations)."""
         return np.stack([self.largest(block, rows)[0] for block in blocks])
 
+    def permuted(self, rows: NDArray[np.int32]) -> IntArray:
+        """Return permutations of the target, (n_permutations, n_samples)."""
+        permuted = np.empty(rows.shape, dtype=np.int64)
+        np.put_along_axis(permuted, rows, self.classes[np.newaxis], axis=1)
+        return permuted
+
     def permuted_planes(self, rows: NDArray[np.int32], multiple: int) -> NDArray[np.uint64]:
         """Return permutations of the target as bits, (n_permutations, n_classes - 1, n_words).
 
         The first class is left out; the last permutation is repeated up to a multiple of a number.
         """
-        permuted = np.empty((len(rows), len(self.classes)), dtype=np.int64)
-        for target, row in zip(permuted, rows, strict=True):
-            target[row] = self.classes
+        permuted = self.permuted(rows)
         bits = [pack(permuted == k) for k in range(1, len(self.class_sizes))]
         return np.pad(np.stack(bits, axis=1), ((0, -len(rows) % multiple), (0, 0), (0, 0)), "edge")
-
-    def _permuted(self, planes: Planes, rows: NDArray[np.int32]) -> TargetPlanes:
-        """Return permutations of the target, the last one repeated up to LANES."""
-        n_classes = len(self.class_sizes)
-        target = TargetPlanes(
-            np.ascontiguousarray(self.permuted_planes(rows, LANES).transpose(1, 2, 0)),
-            self.class_sizes,
-            np.empty((len(planes.size), n_classes, LANES), dtype=np.int64),
-            np.empty((len(planes.owner), LANES), dtype=np.int64),
-        )
-        count_classes(planes, target, self.weight)
-        return target
 
     def quantiles(self, largest: FloatArray) -> FloatArray:
         """Return the largest G of families, (..., n_families), as adjusted normal quantiles."""

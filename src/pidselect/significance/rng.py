@@ -11,11 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
-from pidselect.significance.surrogate_kernels import (
-    fill_fractions,
-    fill_permutations,
-    fill_resamples,
-)
+from pidselect.significance.surrogate_kernels import GAMMA, fill_permutations, fill_resamples, mix
 
 #: Purposes of random numbers: the second entry of a stream key, after the seed.
 SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
@@ -67,9 +63,9 @@ def row_keys(seed: int, n_rows: int) -> FloatArray:
     >>> bool((row_keys(7, 6)[:4] == row_keys(7, 4)).all())
     True
     """
-    keys = np.empty(n_rows)
-    fill_fractions(np.array([seed], dtype=np.uint64), keys)
-    return keys
+    start = mix(np.array([seed], dtype=np.uint64) + GAMMA)
+    numbers = np.arange(1, n_rows + 1, dtype=np.uint64)
+    return np.asarray(mix(start + numbers * GAMMA) / 2.0**64)
 
 
 def key_arrays(

@@ -6,7 +6,7 @@ mixed sum of the key and t times an odd constant (SplitMix64). There is no state
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,15 +116,6 @@ def fill_local_permutations(stream_key, numbers, nearest_samples, rows):
 
 
 @njit(**OPTIONS)
-def fill_fractions(stream_key, fractions):
-    """Write uniform random numbers between 0 and 1."""
-    key = stream_of(stream_key)
-    for i in range(fractions.size):
-        key += GAMMA
-        fractions[i] = np.float64(_mix(key)) / 2.0**64
-
-
-@njit(**OPTIONS)
 def fill_nearest(samples, coordinates, labels, label_distance, nearest):
     """Write the nearest rows of some samples, itself included, in ascending order of distance.
 
@@ -193,8 +184,11 @@ def _below(bound, random):
     return np.int64(((random >> _SHIFT_32) * bound + (low >> _SHIFT_32)) >> _SHIFT_32)
 
 
-@njit(**INLINED)
-def _mix(z):
+def mix(z: Any) -> Any:
+    """Mix the bits of numbers."""
     z = (z ^ (z >> _SHIFT_30)) * MIX_1
     z = (z ^ (z >> _SHIFT_27)) * MIX_2
     return z ^ (z >> _SHIFT_31)
+
+
+_mix = njit(**INLINED)(mix)

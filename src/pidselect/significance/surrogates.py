@@ -35,10 +35,9 @@ from scipy.stats import rankdata
 
 from pidselect.data import Block, FloatArray, IntArray, read_block
 from pidselect.estimators.base import Partition, check_permutations, groups_of, partition
-from pidselect.significance.rng import key_arrays, permutations
+from pidselect.significance.rng import key_arrays, permutations, row_keys
 from pidselect.significance.surrogate_kernels import (
     NearestSamples,
-    fill_fractions,
     fill_local_permutations,
     fill_nearest,
     fill_shifts,
@@ -64,8 +63,8 @@ MAX_TREE_LABELS = 5
 #: Samples whose nearest ones are compared at a time.
 SAMPLES_PER_CHUNK = 2**16
 
-#: Stream key of the numbers that break ties of equally near samples.
-TIES = np.array([0x7469_6573], dtype=np.uint64)
+#: Seed of the numbers that break ties of equally near samples.
+TIES = 0x7469_6573
 
 
 def permute_globally(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
@@ -285,11 +284,9 @@ class _Coordinates:
                 patterns.append(present.astype(np.int64))
         # Twice an average rank is an integer, and so is a squared distance; less than half of that
         # in the extra coordinate cannot reverse their order.
-        ties = np.empty(n_samples)
-        fill_fractions(TIES, ties)
         zeros = np.zeros(n_samples, dtype=np.int64)
         return cls(
-            numbers=np.stack([*numbers, ties / 2], axis=1),
+            numbers=np.stack([*numbers, row_keys(TIES, n_samples) / 2], axis=1),
             labels=np.stack(labels, axis=1) if labels else np.empty((n_samples, 0), dtype=np.int64),
             patterns=reduce(_joint_codes, [*labels, *patterns], zeros),
             label_distance=4.0 * n_samples**2,

@@ -14,19 +14,17 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
 from pidselect.estimators.base import Batch, Scorer, as_numbers, check_same_length, group_starts
-from pidselect.estimators.knn.continuous import (
-    MAX_FLOAT32,
-    MIN_LIST,
-    SingleColumns,
-    score_continuous,
-)
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
-from pidselect.estimators.knn.general import Candidate, CountingRule, TargetSpaces, score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.single import score_single
 from pidselect.estimators.knn.spaces import (
+    LANES,
+    Candidate,
+    CountingRule,
     RankedColumns,
+    SingleColumns,
     Space,
+    TargetSpaces,
     bounding_boxes,
     distances_from,
     rank_columns,
@@ -58,6 +56,9 @@ SPARSENESS, SPARSENESS_POWER = 30.0, 0.3
 #: Bytes of the lists of a bound estimator: shorter lists only take longer. The share for lists in
 #: (y, S) and, where strata make lists serve only candidates of several columns, for all of them.
 LIST_BYTES, JOINT_SHARE, SHARE_BESIDE_STRATA = 2**30, 2 / 3, 1 / 4
+
+#: The single-column kernel needs lists in (y, S) of this length, and 32-bit distances.
+MIN_LIST, MAX_FLOAT32 = LANES, 1e30
 
 #: Average number of neighbours within distance 1 from which the single-column kernel pays.
 MIN_WITHIN = 48
@@ -377,6 +378,8 @@ class NeighbourScorer:
 
     def score_together(self, blocks: Sequence[Block], rows: NDArray[np.int32]) -> FloatArray:
         """Return the same for several candidates that are permuted alike, (n_candidates, m)."""
+        from pidselect.estimators.knn.continuous import score_continuous  # imports Numba
+
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.
         ordered = np.take(rows, self.bound.order, axis=1)
@@ -425,6 +428,9 @@ class NeighbourScorer:
         sums: NDArray[np.int64],
     ) -> None:
         """Add the weights of all counts of a candidate, in units of the formula."""
+        from pidselect.estimators.knn.continuous import score_continuous  # imports Numba
+        from pidselect.estimators.knn.general import score_general
+
         bound, only_labels, n_samples = self.bound, has_only_labels(block), rows.shape[1]
         rule = self._rule(only_labels)
         if bound.only_labels and only_labels and bound.strata is not None:

@@ -18,12 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.general import (
-    STRIDE,
-    CountingRule,
-    TargetSpaces,
-    has_fewer_within,
-)
+from pidselect.estimators.knn.general import STRIDE, has_fewer_within
 from pidselect.estimators.knn.grid_index import (
     ONE,
     PADDING,
@@ -35,7 +30,6 @@ from pidselect.estimators.knn.grid_index import (
     new_grid,
 )
 from pidselect.estimators.knn.simd import (
-    LANES,
     WIDTH,
     count_in_intervals,
     count_listed_in_interval,
@@ -46,8 +40,12 @@ from pidselect.estimators.knn.simd import (
 from pidselect.estimators.knn.spaces import (
     INLINE,
     INNER,
+    LANES,
+    CountingRule,
     FloatArray,
     RankedColumns,
+    SingleColumns,
+    TargetSpaces,
     count_less,
     insert,
     interval_around,
@@ -61,27 +59,14 @@ BATCH_BYTES, SAMPLE_BYTES = 2**23, 8
 #: Samples of which the lists stay in the cache.
 CACHED_SAMPLES = 16
 
-#: Minimum length of lists in (y, S).
-MIN_LIST = LANES
-
 #: Relative rounding error of 32-bit numbers, and a bound on that of subnormal ones.
 ROUNDING, SUBNORMAL = 2.0**-24, 2.0**-147
-
-#: Largest number for 32-bit distances.
-MAX_FLOAT32 = 1e30
 
 #: What lanes with ties in (y, S) add to the number of lanes with ties.
 TIED_IN_JOINT = 2 * LANES
 
 #: The first column of (y, S); with a literal a function would be compiled once more.
 FIRST = np.int64(0)
-
-
-class SingleColumns(NamedTuple):
-    """Candidates of one column each: values and order, (n_candidates, n_samples)."""
-
-    values: FloatArray
-    order: NDArray[np.int32]  # the samples in ascending order of their values
 
 
 class SurrogateBatch32(NamedTuple):

@@ -12,8 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.general import Candidate, CountingRule
-from pidselect.estimators.knn.spaces import INLINE, INNER, FloatArray, interval_within
+from pidselect.estimators.knn.spaces import (
+    INLINE,
+    INNER,
+    Candidate,
+    CountingRule,
+    FloatArray,
+    interval_within,
+)
 from pidselect.jit import njit
 
 #: What a sample adds that is not counted, no sum of weights.

@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.estimators.knn.simd import (
-    LANES,
     count_below,
     count_nearer,
     insert_smallest,
@@ -30,12 +29,12 @@ from pidselect.estimators.knn.simd import (
 from pidselect.estimators.knn.spaces import (
     INLINE,
     INNER,
-    BoundingBoxes,
+    LANES,
+    Candidate,
+    CountingRule,
     FloatArray,
     NeighbourBuffer,
-    NeighbourLists,
-    SortedColumn,
-    Space,
+    TargetSpaces,
     count_less,
     interval_within,
     list_within,
@@ -52,47 +51,6 @@ STRIDE = 8
 
 #: List length up to which comparing all distances is faster than a binary search.
 SHORT_SCAN = 64
-
-
-class TargetSpaces(NamedTuple):
-    """The spaces (y, S), called joint, and S, called given, with their neighbour lists.
-
-    If S is one numeric column, the kernel for single columns uses `given_sorted`; it has no lists.
-    """
-
-    joint: Space
-    joint_points: FloatArray
-    joint_boxes: BoundingBoxes
-    joint_lists: NeighbourLists
-    given: Space
-    given_boxes: BoundingBoxes
-    given_lists: NeighbourLists
-    given_sorted: SortedColumn
-
-
-class Candidate(NamedTuple):
-    """The candidate x: ``values[sample, column]``, maximum distances, its sorted first column."""
-
-    values: FloatArray
-    max_distance: FloatArray
-    sorted: SortedColumn
-
-
-class CountingRule(NamedTuple):
-    """How counts become a value.
-
-    Samples at distances less than (`strict`) or up to that of the k-th neighbour are counted; the
-    value is the sum of ``weight[n]`` over all counts n, with a negative sign in (y, S) and (x, S).
-    Weights are integers, so that the sum does not depend on the order of the samples.
-
-    Samples whose k-th neighbour is at `max_radius` or farther are not counted: that is 1 if there
-    are labels, else infinite.
-    """
-
-    k: int
-    strict: bool
-    weight: NDArray[np.int64]
-    max_radius: float
 
 
 class SurrogateBatch(NamedTuple):

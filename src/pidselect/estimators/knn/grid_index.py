@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.simd import LANES
-from pidselect.estimators.knn.spaces import INNER, FloatArray
+from pidselect.estimators.knn.spaces import INNER, LANES, FloatArray
 from pidselect.jit import njit
 
 #: Infinite values before the first value, and after the last one.

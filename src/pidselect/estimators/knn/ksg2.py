@@ -12,11 +12,11 @@ from scipy.special import digamma
 from pidselect.data import Block
 from pidselect.estimators.base import Batch, check_same_length
 from pidselect.estimators.knn.binding import Formula, list_lengths, to_candidate, to_space
-from pidselect.estimators.knn.general import Candidate
 from pidselect.estimators.knn.neighbour_lists import list_neighbours
 from pidselect.estimators.knn.spaces import (
     INNER,
     JIT,
+    Candidate,
     FloatArray,
     NeighbourLists,
     Space,

@@ -18,8 +18,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-#: Permutations processed at a time. 16 was the fastest of 8, 16, 32 and 64.
-LANES = 16
+from pidselect.estimators.knn.spaces import LANES
 
 #: Ranks compared at a time in `count_in_intervals`.
 WIDTH = 32

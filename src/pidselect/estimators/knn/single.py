@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from pidselect.data import IntArray
-from pidselect.estimators.knn.general import CountingRule
 from pidselect.estimators.knn.neighbour_lists import spatial_order
 from pidselect.estimators.knn.spaces import (
     BLOCK,
     INNER,
     BoundingBoxes,
+    CountingRule,
     FloatArray,
     NeighbourBuffer,
     Space,

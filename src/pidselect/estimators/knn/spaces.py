@@ -26,6 +26,9 @@ INNER = {**JIT, "_nrt": False}
 # optimized once more with every function around it, which takes a third longer.
 INLINE = {**INNER, "inline": "always"}
 
+#: Permutations processed at a time. 16 was the fastest of 8, 16, 32 and 64.
+LANES = 16
+
 #: Number of samples up to which ranks fit into 16 bits.
 MAX_UINT16_SAMPLES = 2**16 - 1
 
@@ -80,6 +83,54 @@ class SortedColumn(NamedTuple):
     ascending: FloatArray  # the sorted values
     rank: NDArray[np.int64]  # of each sample, from 0
     sample: NDArray[np.int64]  # by rank
+
+
+class TargetSpaces(NamedTuple):
+    """The spaces (y, S), called joint, and S, called given, with their neighbour lists.
+
+    If S is one numeric column, the kernel for single columns uses `given_sorted`; it has no lists.
+    """
+
+    joint: Space
+    joint_points: FloatArray
+    joint_boxes: BoundingBoxes
+    joint_lists: NeighbourLists
+    given: Space
+    given_boxes: BoundingBoxes
+    given_lists: NeighbourLists
+    given_sorted: SortedColumn
+
+
+class Candidate(NamedTuple):
+    """The candidate x: ``values[sample, column]``, maximum distances, its sorted first column."""
+
+    values: FloatArray
+    max_distance: FloatArray
+    sorted: SortedColumn
+
+
+class CountingRule(NamedTuple):
+    """How counts become a value.
+
+    Samples at distances less than (`strict`) or up to that of the k-th neighbour are counted; the
+    value is the sum of ``weight[n]`` over all counts n, with a negative sign in (y, S) and (x, S).
+    Weights are integers, so that the sum does not depend on the order of the samples.
+
+    Samples whose k-th neighbour is at `max_radius` or farther are not counted: that is 1 if there
+    are labels, else infinite.
+    """
+
+    k: int
+    strict: bool
+    weight: NDArray[np.int64]
+    max_radius: float
+
+
+class SingleColumns(NamedTuple):
+    """Candidates of one column each: values and order, (n_candidates, n_samples)."""
+
+    values: FloatArray
+    order: NDArray[np.int32]  # the samples in ascending order of their values
 
 
 def bounding_boxes(space: Space) -> BoundingBoxes:
