@@ -59,9 +59,7 @@ def fit_classes(smoother: Smoother, classes: FloatArray) -> ClassFit:
     return best
 
 
-def _candidates(
-    smoother: Smoother, classes: FloatArray
-) -> Sequence[tuple[_Ridge, FloatArray]]:
+def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[_Ridge, FloatArray]]:
     """Return lines, products, and the bases with the smallest squared errors."""
     tried = []
     nothing = np.zeros((1, 1), dtype=bool)

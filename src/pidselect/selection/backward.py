@@ -7,7 +7,7 @@ from dataclasses import replace
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.scoring import ConditionalMI
+from pidselect.selection.scoring import CandidateScores, scores_given
 from pidselect.selection.step_test import Statistic, run_test
 from pidselect.significance import BACKWARD, MEMBERS, first_smallest
 from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
@@ -33,8 +33,8 @@ def backward(
 ) -> tuple[list[Feature], list[Step], dict[str, float]]:
     r"""Remove features one by one.
 
-    The feature with the smallest :math:`I(f; y | S \setminus f)` is tested, and removed if
-    p > alpha; the first that is significant ends the elimination. As one feature is removed at a
+    The feature with the smallest :math:`I(f; y | S \setminus f)`, or by the score test the one
+    with the largest p-value, is removed if p > alpha; else the elimination ends. As one feature is removed at a
     time, one of two redundant features remains. `n_steps` is the number of steps before, if there
     was an earlier elimination. Of features that were included jointly, the last one that remains
     has a part of alpha: any of `n_candidates` could be it, and none was significant before.
@@ -49,7 +49,7 @@ def backward(
         if len(remaining) == 1:
             tested = replace(context, alpha=context.alpha / n_candidates)
         scores = cmi_given_others(tested, fixed, remaining, (*stream_key, n_steps + len(steps)))
-        is_fixed = context.n_permutations is not None
+        is_fixed = context.n_permutations is not None or context.score_test is not None
         result = run_test(scores, phase, first_smallest, statistic, step_down=is_fixed)
         given = tuple(feature.name for feature in (*fixed, *remaining))
         step = result.to_step(phase, given, is_fixed and statistic is maximum_statistic)
@@ -62,11 +62,11 @@ def backward(
 
 def cmi_given_others(
     context: SelectionContext, fixed: Features, features: Features, stream_key: tuple[int, ...]
-) -> ConditionalMI:
+) -> CandidateScores:
     """Return the conditional mutual information of each feature given all others."""
     others = [[*fixed, *(f for f in features if f is not feature)] for feature in features]
     # A fixed number of permutations is computed at once, so that candidates can be processed a few
     # at a time, each with more memory. The number does not depend on the workers, nor do the keys
     # of values in a checkpoint.
     n = len(others) if context.n_permutations is None else min(len(others), N_CONCURRENT)
-    return ConditionalMI.of(context, features, others, range(len(others)), stream_key, n)
+    return scores_given(context, features, others, range(len(others)), stream_key, n)

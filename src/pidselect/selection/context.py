@@ -112,6 +112,13 @@ class SelectionContext:
             return replace(self, share=share)
         return replace(self, alpha=self.alpha * share)
 
+    def at_level(self) -> SelectionContext:
+        """Return the context of one test at its share of alpha, with permutations enough for it."""
+        if self.score_test is None:
+            return self
+        context = replace(self, alpha=self.alpha * self.share, share=1.0)
+        return replace(context, n_permutations=context.fixed_n_permutations)
+
     @property
     def fixed_n_permutations(self) -> int:
         """The number of permutations of a test that is not sequential."""

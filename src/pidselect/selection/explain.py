@@ -75,7 +75,7 @@ TESTED = (
 RECORDED = (
     "roles are results of the tests of the fit at level {:g}: a selected feature is strongly "
     "relevant if it is significant given all the others, else weakly relevant; any other feature "
-    "is weakly relevant if it was significant at any step."
+    "is weakly relevant if its marginal information was significant."
 )
 UNTESTED = "n_permutations=0, nothing was tested: roles only show what was selected."
 
@@ -388,30 +388,22 @@ def _roles(
 def recorded_roles(record: Selection) -> dict[str, Role]:
     """Return the roles that follow from the record of a selection alone.
 
-    Selected features are strongly relevant if their final p-value is significant. They and other
-    candidates are weakly relevant if they were significant at any forward step or in the marginal
-    tests, or were included jointly with others, else irrelevant; untested if nothing was tested.
+    Selected features are strongly relevant if their final p-value is significant, else weakly. Of
+    the others, those of ``select="relevant"`` are weakly relevant; without it those that were
+    significant at the first step, given nothing but fixed features. All others are irrelevant;
+    untested if nothing was tested.
     """
     alpha = record.settings.alpha
-    tested = [step for step in record.tests if step.phase in ("forward", "marginal")]
-    significant = {
-        candidate
-        for step in tested
-        if step.p_values  # empty if nothing was tested
-        for candidate, p in zip(step.candidates, step.p_values, strict=True)
-        if is_significant(p, step.alpha)
-    }
-    significant |= {*record.also_relevant} | {
-        name
-        for step in record.steps
-        if step.accepted and step.phase in ("lookahead", "random_starts")
-        for name in step.jointly_included
-    }
+    tested = [step for step in record.steps if step.phase == "forward"]
+    significant = {*record.also_relevant}
+    if record.marginal is None and tested and tested[0].p_values:
+        first = zip(tested[0].candidates, tested[0].p_values, strict=True)
+        significant |= {name for name, p in first if is_significant(p, tested[0].alpha)}
     roles: dict[str, Role] = dict.fromkeys(record.fixed_features, "fixed")
     for name in record.features:
         is_strong = is_significant(record.p_values.get(name, 1.0), alpha)
         roles[name] = "strongly relevant" if is_strong else "weakly relevant"
-    for step in tested:
+    for step in (*tested, *filter(None, [record.marginal])):
         for name in step.candidates:
             roles.setdefault(name, "weakly relevant" if name in significant else "irrelevant")
     if record.settings.n_permutations == 0:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from pidselect.selection.pool import (
     joint_name,
 )
 from pidselect.selection.result import SINGLE_SHARE, Step
-from pidselect.selection.scoring import ConditionalMI
+from pidselect.selection.scoring import scores_given
 from pidselect.selection.step_test import run_test
 from pidselect.significance import (
     LOOKAHEAD,
@@ -224,9 +224,9 @@ class JointSearch:
         if self.order == 1:
             return None
         candidates = self._narrow(2)
-        result = run_interaction_test(
-            context, self.given, candidates, (LOOKAHEAD, len(self.given)), self.triples
-        )
+        tested = context.at_level()
+        stream_key = LOOKAHEAD, len(self.given)
+        result = run_interaction_test(tested, self.given, candidates, stream_key, self.triples)
         if not result.found:
             return None
         found = [candidates[place] for place in result.found]
@@ -241,7 +241,11 @@ class JointSearch:
         if len(candidates) < len(self.candidates):
             note += ", others exceed max_features"
         given = tuple(feature.name for feature in self.given)
-        return result.to_step(context, joint_name(found), given), found, note
+        step = result.to_step(tested, joint_name(found), given)
+        if context.share < 1.0:
+            p_value = min(1.0, cast(float, step.p_value) / context.share)
+            step = replace(step, p_value=p_value, p_values=(p_value,), alpha=context.alpha)
+        return step, found, note
 
     def _test_starts(self, context: SelectionContext) -> tuple[Step, Features, str] | None:
         """Test every candidate given each of several random subsets of the others."""
@@ -249,7 +253,7 @@ class JointSearch:
         if not pairs:
             return None
         subsets = list(dict.fromkeys(start for _, start in pairs))  # each is bound once
-        scores = ConditionalMI.of(
+        scores = scores_given(
             context,
             [replace(c, name=f"{c.name} given {joint_name(start)}") for c, start in pairs],
             [(*self.given, *start) for start in subsets],

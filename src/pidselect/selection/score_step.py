@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from pidselect.data import Block, FloatArray
+from pidselect.data import FloatArray
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import joint_block
 from pidselect.selection.progress import StageName

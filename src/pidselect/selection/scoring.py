@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pidselect.data import Block, FloatArray, IntArray
+from pidselect.data import Block, FloatArray
 from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch
 from pidselect.estimators.predictive import information

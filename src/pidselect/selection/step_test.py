@@ -10,10 +10,10 @@ import numpy as np
 
 from pidselect.data import FloatArray
 from pidselect.data.messages import listed, shown
+from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import PERMUTATION_BATCH
 from pidselect.selection.progress import StageName
 from pidselect.selection.result import Phase, Step
-from pidselect.selection.context import SelectionContext
 from pidselect.selection.score_step import ScoreTestResult, run_score_test
 from pidselect.selection.scoring import BIT, CandidateScores
 from pidselect.significance import first_largest, is_significant, maximum_statistic

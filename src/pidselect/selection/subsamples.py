@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import Batch, Estimator
 from pidselect.estimators.conditional import varying
+from pidselect.estimators.predictive import gains
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, joint_block
 from pidselect.selection.scoring import BIT
@@ -47,14 +48,11 @@ def _values(
     """Return the information of features given one set in bits, in each subsample."""
     target, block = context.target, joint_block(given)
     blocks = {feature.name: feature.block for feature in features}
-    shown = context.shown(given)
-    estimator = shown.estimators[0].estimator
-    if context.shows_residuals(given):
-        columns = {c.name: c for feature in features for c in feature.block.columns}
-        (bound,) = shown.bind([given], ("global",), columns=[list(columns.values())])
-        assert bound.regression is not None
-        target = bound.regression.target
-        blocks = {name: bound.block(one) for name, one in blocks.items()}
+    if context.score_test is not None:
+        each = gains(target, block, list(blocks.values()), context.groups)
+        means = each[:, subsamples].mean(axis=2)
+        return dict(zip(blocks, means, strict=True))
+    estimator = context.estimators[0].estimator
     run = Parallel(n_jobs=context.executor.n_jobs, prefer="threads")
     values = run(
         delayed(_subsample)(estimator, target, block, list(blocks.values()), rows)

@@ -17,11 +17,12 @@ from pidselect.data import FloatArray
 from pidselect.data.duplicates import are_near_duplicates
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.forward import SelectionPlan
-from pidselect.selection.pool import Feature, Features
+from pidselect.selection.pool import Feature, Features, joint_block
 from pidselect.selection.result import Step
-from pidselect.selection.scoring import cmi_given
+from pidselect.selection.score_step import MOST_COMPARED, settings_of
+from pidselect.selection.scoring import cmi_given, information_given
 from pidselect.selection.step_test import run_test
-from pidselect.significance import SWAP
+from pidselect.significance import SWAP, is_significant
 from pidselect.significance.permutation_test import TIE
 
 #: Permutations that the bias of a value is estimated from: without them, a column of many levels
@@ -57,13 +58,18 @@ def swap(
         given = [*fixed, *others]
         new = [c for c in candidates if c not in current and c.name not in replaced]
         rivals = plan.eligible(new, others)
-        place = _exceeding(context, feature, rivals, given) if rivals else None
+        is_scored = context.score_test is not None
+        if is_scored:
+            rivals = [rival for rival in rivals if rival.name in _significant(before)]
+        exceeding = _more_informative if is_scored else _exceeding
+        place = exceeding(context, feature, rivals, given) if rivals else None
         if place is None:
             continue
         rival, stream_key = rivals[place], (SWAP, len(before) + len(steps))
-        ((observed, *null),) = _values(context, [feature], [*given, rival])
-        if observed > np.mean(null) + CLEAR * np.std(null) + TIE:
-            continue  # it is informative by so much that no test is needed to retain it
+        if not is_scored:
+            ((observed, *null),) = _values(context, [feature], [*given, rival])
+            if observed > np.mean(null) + CLEAR * np.std(null) + TIE:
+                continue  # it is informative by so much that no test is needed to retain it
         of_feature = _test(context, [feature], 0, [*given, rival], (*stream_key, 0))
         if of_feature.accepted:
             continue
@@ -101,13 +107,47 @@ def _values(
     return np.asarray(scores.score(range(1 + n_permutations))[0, :, 0])
 
 
+def _significant(before: Sequence[Step]) -> set[str]:
+    """Return the candidates that were significant at any forward step."""
+    return {
+        name
+        for step in before
+        if step.phase == "forward"
+        for name, p in zip(step.candidates, step.p_values, strict=True)
+        if is_significant(p, step.alpha)
+    }
+
+
+def _more_informative(
+    context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
+) -> int | None:
+    """Return the place of the most informative rival if it exceeds the feature."""
+    places = list(range(len(rivals)))
+    if len(rivals) > MOST_COMPARED:
+        blocks = [rival.block for rival in rivals]
+        statistics = settings_of(context).statistics(joint_block(given), blocks)
+        places = np.argsort(-statistics, kind="stable")[:MOST_COMPARED].tolist()
+    compared = [feature, *(rivals[place] for place in places)]
+    bits = information_given(context, compared, [given] * len(compared))
+    best = int(bits[1:].argmax())
+    is_more = bits[1 + best] > bits[0] + TIE
+    return None if not is_more or _are_alike(feature, rivals[places[best]]) else places[best]
+
+
+def _are_alike(feature: Feature, rival: Feature) -> bool:
+    """Return whether both are near-duplicates: of the two, either may be selected."""
+    columns = (*feature.block.columns, *rival.block.columns)
+    is_pair = len(columns) == 2 and all(column.feature_type != "nominal" for column in columns)
+    return is_pair and bool(are_near_duplicates(columns[:1], columns[1:])[0, 0])
+
+
 def _exceeding(
     context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
 ) -> int | None:
     """Return the place of the most informative rival if it exceeds the feature, above bias.
 
-    A near-duplicate does not count: of the two, either may be selected. Of many rivals, the bias of
-    the largest values alone is estimated.
+    A near-duplicate does not count. Of many rivals, the bias of the largest values alone is
+    estimated.
     """
     places = list(range(len(rivals)))
     if len(rivals) > MOST_RIVALS:
@@ -119,6 +159,4 @@ def _exceeding(
     place = places[best]
     if not above[1 + best] > above[0] + TIE:
         return None
-    columns = (*feature.block.columns, *rivals[place].block.columns)
-    is_pair = len(columns) == 2 and all(column.feature_type != "nominal" for column in columns)
-    return None if is_pair and are_near_duplicates(columns[:1], columns[1:])[0, 0] else place
+    return None if _are_alike(feature, rivals[place]) else place

@@ -20,11 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, gammaincc, ndtri
+from scipy.special import gammaincc, gammaln, ndtri
 from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
@@ -33,7 +34,7 @@ from pidselect.estimators.regression import Projection, Smoother, residuals
 from pidselect.significance.row_orders import RowOrders
 from pidselect.significance.surrogates import find_strata
 
-#: Families of functions and their weights, which sum to 1: a label has indicators in place of a line.
+#: Families of functions and their weights, which sum to 1: labels have indicators, not lines.
 FAMILIES = {
     "label": 0.42,
     "line": 0.42,
@@ -56,6 +57,9 @@ MAX_PRODUCTS = 30
 #: Rows of the rarest level that has an indicator, and those below which its variance is mixed with
 #: that of all rows, as so many further rows: a self-normalised sum over k rows cannot exceed k.
 MIN_ROWS, RARE_ROWS, PRIOR_ROWS = 3, 30, 10.0
+
+#: Samples for every level of several labels together, and for every function of a feature.
+SAMPLES_PER_LEVEL = 10
 
 #: Levels of a label with an indicator each, at most; rarer ones share one.
 MAX_LEVELS = 100
@@ -241,15 +245,15 @@ def families(candidates: Sequence[Block], bound: Bound) -> list[Family]:
     for (name, _, is_rare), members in made.items():
         owners = np.array([owner for owner, _ in members])
         functions = np.stack([some for _, some in members])
-        members, n_samples, width = functions.shape
+        n_members, n_samples, width = functions.shape
         flat = functions.transpose(1, 0, 2).reshape(n_samples, -1)
-        is_explained = np.ones(members * width, dtype=bool)
+        is_explained = np.ones(n_members * width, dtype=bool)
         if name == "label":
             left = bound.projected(flat)
         else:
             left, is_explained = bound.explained(flat)
-        left = left.reshape(n_samples, members, width).transpose(1, 0, 2)
-        is_even = ~is_explained.reshape(members, width)[:, min(1, width - 1)]
+        left = left.reshape(n_samples, n_members, width).transpose(1, 0, 2)
+        is_even = ~is_explained.reshape(n_members, width)[:, 1::3].any(axis=1)
         found.append(Family(name, owners, _orthonormalised(left), is_rare, is_even))
     return found
 
@@ -332,21 +336,45 @@ def _filled(values: FloatArray) -> FloatArray:
 
 
 def _block_functions(block: Block, bound: Bound) -> list[tuple[str, FloatArray]]:
-    """Return the functions of a label, or of several columns, by family."""
+    """Return the functions of a label, or of several columns, by family.
+
+    Labels together are one label of their joint levels, unless these are too many. Families of
+    several columns hold the functions of each, and squares the products of two columns, too.
+    """
     if all(_is_label(column) for column in block.columns):
-        if len(block) > 1:
-            codes = block.codes()
+        codes = block.codes()
+        if len(block) == 1 or codes.max() < max(2, len(codes) // SAMPLES_PER_LEVEL):
             column = Column("joint", "nominal", codes.astype(np.float64))
+            functions = _indicators(column, MIN_ROWS)[:, 1:]
+            products = [("product", functions * s[:, np.newaxis]) for s in bound.design.T]
+            return [("label", functions), ("scale", functions), *products]
+    parts = dict[str, list[FloatArray]]()
+    lines = []
+    for column in block.columns:
+        if _is_label(column):
+            functions = [("line", _indicators(column, MIN_ROWS)[:, 1:])]
         else:
-            (column,) = block.columns
-        indicators = _indicators(column, MIN_ROWS)
-        functions = indicators[:, 1:] if indicators.shape[1] > 1 else indicators[:, :0]
-        if not functions.shape[1]:
-            return []
-        return [("label", functions), ("scale", functions)] + [
-            ("product", functions * s[:, np.newaxis]) for s in bound.design.T
-        ]
-    raise NotImplementedError
+            (functions,) = _number_functions([column], bound)
+        lines.append(
+            np.concatenate([np.empty((len(bound.mean), 0)), *_named(functions, "line")], 1)
+        )
+        for name in ("line", "square", "smooth", "spline"):
+            parts.setdefault(name, []).extend(_named(functions, name))
+    parts["square"] += [
+        (first[:, :, np.newaxis] * second[:, np.newaxis]).reshape(len(bound.mean), -1)
+        for first, second in combinations(lines, 2)
+    ]
+    most = len(bound.mean) // SAMPLES_PER_LEVEL
+    joined = {name: np.concatenate(some, axis=1) for name, some in parts.items() if some}
+    line = joined["line"]
+    products = [("product", line * s[:, np.newaxis]) for s in bound.design.T]
+    kept = [(name, some) for name, some in joined.items() if some.shape[1] <= most]
+    return [*kept, ("scale", line), *products]
+
+
+def _named(functions: Sequence[tuple[str, FloatArray]], name: str) -> list[FloatArray]:
+    """Return the functions of a family."""
+    return [some for own, some in functions if own == name]
 
 
 def _indicators(column: Column, least: int) -> FloatArray:
@@ -416,9 +444,7 @@ def statistics(
     return observed, null
 
 
-def _sums(
-    family: Family, part: FloatArray, rows: IntArray
-) -> tuple[FloatArray, IntArray]:
+def _sums(family: Family, part: FloatArray, rows: IntArray) -> tuple[FloatArray, IntArray]:
     """Return self-normalised sums of functions, (n_members, n_permutations), and their numbers."""
     members, n_samples, width = family.functions.shape
     flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)

@@ -152,6 +152,12 @@ class Settings(NamedTuple):
         level, share, n = self.level, self.share, self.n_permutations
         return staged_test(bound, candidates, stream_key, level, share, n, step_down, run)
 
+    def statistics(self, given: Block, candidates: Sequence[Block]) -> FloatArray:
+        """Return the statistics of the first stage given a set, (n_candidates,)."""
+        bound = bind(self.target, given, self.groups, self.scheme)
+        rows = np.arange(len(bound.mean))[np.newaxis]
+        return task_statistics(bound, candidates, STAGES[0].name, rows, True)[0]
+
 
 @dataclass(frozen=True, eq=False)
 class _Stage:

@@ -22,7 +22,7 @@ conditional mutual information, AISTATS.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import combinations
