@@ -17,6 +17,9 @@ tables in the family, and the smallest p-value of all families, as a standard no
 the statistic of the scan. A permutation of the target has its own: no approximation is left in the
 test.
 
+Small scans are matrix products (`interaction_products`); others are compiled
+(`interaction_kernels`), with the same values.
+
 References
 ----------
 Wan et al. (2010), BOOST: a fast approach to detecting gene-gene interactions in genome-wide
