@@ -629,7 +629,7 @@ ADDED: dict[str, dict[str, tuple[Any, ...]]] = {
         "x given 10": (normal(10), NUMBER, lambda s, x, e: total(s) + 0.165 * x + e),
         "flag of 5 %": (normal(2), RARE, lambda s, x, e: total(s) + 0.85 * x + e),
         "60 % missing": (normal(2), NUMBER, lambda s, x, e: total(s) + 0.3 * x + e),
-        "flag in classes": (normal(2), BIT, lambda s, x, e: total(s) + 0.7 * x + e > 0),
+        "flag in classes": (normal(2), BIT, lambda s, x, e: total(s) + 0.45 * x + e > 0),
         "counts": (
             *(normal(2), NUMBER),
             lambda s, x, e: poisson.ppf(ndtr(e), np.exp(0.3 * total(s) + 0.18 * x)),
