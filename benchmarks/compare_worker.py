@@ -5,8 +5,8 @@ of their own, which needs nothing of this package. A line on standard input name
 file and a seed; the answer is a line on standard output.
 
 The file has X (labels as codes), y (integers are classes), `nominal` (which columns are labels),
-`n_features` (told to methods that only rank; 0 if not known), `probes` and, for predictors, X_test
-and y_test.
+`n_features` (told to methods that only rank; 0 if not known), `probes` and, for predictors, X_test,
+y_test and, if not those of the comparison, their names. A request as an argument is the only one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,15 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import selectors_outside
+import textbook
+from memory import peak_mb, reset_peak
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.feature_selection import (
     SequentialFeatureSelector,
     mutual_info_classif,
@@ -184,7 +191,17 @@ def states(values, is_nominal):
     return np.searchsorted(np.quantile(values, np.arange(1, N_BINS) / N_BINS), values)
 
 
+def by_tests(forward):
+    """Return forward selection by textbook tests."""
+
+    def method(X, y, nominal, seed, n_features):
+        return np.array(forward(list(X.T), y, nominal=nominal), dtype=int)
+
+    return method
+
+
 METHODS = {
+    **{name: by_tests(forward) for name, forward in textbook.METHODS.items()},
     "minimal": select_ours("minimal"),
     "relevant": select_ours("relevant"),
     "kbest": first_of(rank_by_information),
@@ -213,16 +230,27 @@ def make_forest(y, n_trees, seed):
 
 
 def predict(table, columns, seed):
-    """Return scores of a forest and of a linear model, fitted to these columns, on the test rows.
+    """Return scores of predictors, fitted to these columns, on the test rows.
 
     Without columns, those of the most frequent class or of the mean.
     """
-    y, y_test = table["y"], table["y_test"]
-    linear = RidgeCV(np.logspace(-3, 3, 13)) if is_numeric(y) else LogisticRegression(max_iter=2000)
+    y, y_test, wanted = table["y"], table["y_test"], table.get("predictors", ("forest", "linear"))
+    linear, boosting, neighbours = (
+        (RidgeCV(np.logspace(-3, 3, 13)), HistGradientBoostingRegressor, KNeighborsRegressor)
+        if is_numeric(y)
+        else (
+            LogisticRegression(max_iter=2000),
+            HistGradientBoostingClassifier,
+            KNeighborsClassifier,
+        )
+    )
     models = {
         "forest": make_forest(y, N_PREDICTOR_TREES, seed),
         "linear": make_pipeline(StandardScaler(), linear),
+        "boosting": boosting(random_state=seed),
+        "kNN": make_pipeline(StandardScaler(), neighbours()),
     }
+    models = {name: model for name, model in models.items() if name in wanted}
     if not len(columns):
         trivial = 0.0 if is_numeric(y) else float(np.mean(y_test == np.bincount(y).argmax()))
         return dict.fromkeys(models, trivial)
@@ -239,7 +267,9 @@ def reply(request):
     with np.load(request["file"]) as file:
         table = dict(file)
     settings = table["nominal"], request["seed"], int(table["n_features"])
-    start, used = time.perf_counter(), time.process_time()
+    if request["method"] in ("minimal", "relevant"):
+        from pidselect import PIDSelector  # noqa: F401 (imports are not timed)
+    held, start, used = reset_peak(), time.perf_counter(), time.process_time()
     try:
         columns = select(request["method"], table, settings)
     except NotApplicableError as reason:
@@ -247,6 +277,7 @@ def reply(request):
     except Exception as error:
         return {"note": f"failed: {type(error).__name__}: {error}"}
     times = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - used}
+    times["peak_mb"] = max(0.0, peak_mb() - held)
     scores = predict(table, columns, request["seed"]) if "y_test" in table else {}
     return {"selected": [int(column) for column in columns], **times, "scores": scores}
 
@@ -287,7 +318,8 @@ def main():
     os.dup2(2, 1)
     if "--warm-up" in sys.argv:
         warm_up()
-    for line in sys.stdin:
+    once = [argument for argument in sys.argv[1:] if argument.startswith("{")]
+    for line in once or sys.stdin:
         print(json.dumps(reply(json.loads(line))), file=answers, flush=True)
 
 

@@ -41,6 +41,22 @@ def select_with(
     return json.loads(said) if said else None
 
 
+def ask_once(
+    method: str, table: Mapping[str, Any], seed: int, limit: float, python: str = ""
+) -> dict[str, Any]:
+    """Return the answer of compare_worker.py in a process of its own; a note beyond the limit.
+
+    The process has this Python, or that of the environment that has the method.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "table.npz"
+        np.savez(file, **table)
+        request = json.dumps({"method": method, "file": str(file), "seed": seed})
+        command = [python or sys.executable, str(HERE / "compare_worker.py"), request]
+        said = within(limit, command, os.environ | ONE_THREAD | {"PYTHONWARNINGS": "ignore"})
+    return json.loads(said) if said else {"note": f"over {limit:.0f} s"}
+
+
 def within(limit: float, command: Sequence[str], environment: Mapping[str, str]) -> str:
     """Return what a process says until it ends or is ended at the limit."""
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
