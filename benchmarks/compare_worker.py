@@ -17,11 +17,9 @@ import sys
 import time
 import warnings
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
-import selectors_outside
 import textbook
 from memory import peak_mb, reset_peak
 from sklearn.base import clone
@@ -32,6 +30,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.feature_selection import (
+    RFECV,
     SequentialFeatureSelector,
     mutual_info_classif,
     mutual_info_regression,
@@ -41,8 +40,6 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-selectors_outside.N_JOBS = 1  # all methods have one thread
 
 #: Sizes from which methods that only rank choose by cross-validation, and its folds and trees.
 SIZES, N_INNER, N_TREES = (1, 2, 3, 5, 8, 13, 21, 34, 55), 3, 100
@@ -134,13 +131,18 @@ def best_size(rank, X, y, nominal, seed):
 # ---------------------------------------------------------------------------- the others
 
 
-def by_forest(select):
-    """Return Boruta or RFECV, whose settings are those of selectors_outside.py."""
+def boruta(X, y, nominal, seed, n_features):
+    """Select as the documentation of boruta does: 100 iterations, balanced trees of depth 5."""
+    from boruta import BorutaPy
 
-    def method(X, y, nominal, seed, n_features):
-        return np.flatnonzero(select(X, y, seed))
+    balanced = {} if is_numeric(y) else {"class_weight": "balanced"}
+    forest = make_forest(y, seed=seed, **balanced, max_depth=5)
+    return np.flatnonzero(BorutaPy(forest, "auto", random_state=seed).fit(X, y).support_)
 
-    return method
+
+def rfecv(X, y, nominal, seed, n_features):
+    """Remove a fifth of the columns at a time, by a forest in three folds."""
+    return np.flatnonzero(RFECV(make_forest(y, seed=seed), step=0.2, cv=3).fit(X, y).support_)
 
 
 def sequential(X, y, nominal, seed, n_features):
@@ -207,9 +209,9 @@ METHODS = {
     "kbest": first_of(rank_by_information),
     "mrmr": first_of(rank_by_mrmr),
     "multisurf": first_of(rank_by_multisurf),
-    "rfecv": by_forest(partial(selectors_outside.rfecv, step=0.2, cv=3)),
+    "rfecv": rfecv,
     "sfs": sequential,
-    "boruta": by_forest(selectors_outside.boruta),
+    "boruta": boruta,
     "dcrt": dcrt,
     "hiton": hiton,
 }
@@ -220,13 +222,13 @@ METHODS = {
 
 def is_numeric(y):
     """Return whether the target is of numbers, else of classes."""
-    return selectors_outside.is_numeric(y)
+    return y.dtype.kind == "f"
 
 
-def make_forest(y, n_trees, seed):
-    """Return a forest of the usual settings."""
+def make_forest(y, n_trees=100, seed=0, **settings):
+    """Return a forest of the usual settings, unless there are others."""
     forest = RandomForestRegressor if is_numeric(y) else RandomForestClassifier
-    return forest(n_trees, random_state=seed)
+    return forest(n_trees, random_state=seed, n_jobs=1, **settings)
 
 
 def predict(table, columns, seed):
@@ -298,26 +300,11 @@ def versions():
     return found
 
 
-def warm_up():
-    """Load or compile the kernels of our selector: that is no part of the times."""
-    rng = np.random.default_rng(0)
-    codes, normal = rng.integers(3, size=(100, 4)).astype(float), rng.normal(size=(100, 4))
-    y = codes[:, 0] + normal[:, 0] + normal[:, 1] + rng.normal(size=100)
-    for n_labels in (0, 2, 4):
-        nominal = np.arange(4) < n_labels
-        X = np.where(nominal, codes, normal)
-        for target in (y, (y > 1).astype(int)):
-            for method in ("minimal", "relevant"):
-                METHODS[method](X, target, nominal, 0, 0)
-
-
 def main():
     """Answer line by line; what packages print goes to standard error."""
     warnings.simplefilter("ignore")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    if "--warm-up" in sys.argv:
-        warm_up()
     once = [argument for argument in sys.argv[1:] if argument.startswith("{")]
     for line in once or sys.stdin:
         print(json.dumps(reply(json.loads(line))), file=answers, flush=True)

@@ -69,20 +69,15 @@ def known_form(data: Data, has_products: bool) -> float:
     """Return the p-value of x by a model of the right form, on the rows where x is known."""
     x, y = data.x, data.y
     rows = np.ones(len(x), dtype=bool) if x.dtype == object else ~np.isnan(x)
-    given = [basis(column[rows], "line") for column in numbers(data.given).values()]
-    base, more = np.column_stack(given), basis(x[rows], "line")
+    columns = (
+        column if isinstance(column[0], str) else column.astype(float) for column in data.given.T
+    )
+    base = np.column_stack([basis(column[rows], "line") for column in columns])
+    more = basis(x[rows], "line")
     if has_products:
         more = with_products(base, more)
     target = y[rows] if y.dtype == object else y[rows].astype(float)
     return p_value(np.column_stack([np.ones(rows.sum()), base]), more, target)
-
-
-def numbers(given: Any) -> dict[int, Any]:
-    """Return the columns of S, numbers as floats."""
-    return {
-        place: column if isinstance(column[0], str) else column.astype(float)
-        for place, column in enumerate(given.T)
-    }
 
 
 def summarise(name: str, n_samples: int, found: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -148,7 +143,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     rows = [summarise(*about, data_sets) for about, data_sets in found.items()]
     for group in dict.fromkeys(row["shape"] for row in rows):
         show_group(group, [row for row in rows if row["shape"] == group])
-    write("conditional_nulls", options, {"rows": rows})
+    for name in ("calibration", "conditional_nulls"):
+        part = [row for row in rows if (row["shape"] == "tables") == (name == "calibration")]
+        if part:
+            write(name, options, {"rows": rows if options.out else part})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Fill a folder with real tables from public copies: MADELON, abalone and penguins.
+"""Real tables: read them, and fill a folder with public copies of MADELON, abalone and penguins.
 
     python benchmarks/fill_tables.py benchmarks/out/tables [--have FOLDER]
 
@@ -15,11 +15,16 @@ import sys
 import tempfile
 import urllib.request
 import zipfile
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.io import loadmat
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 ADDRESSES = {
     "madelon.mat": "https://raw.githubusercontent.com/jundongl/scikit-feature/master/skfeature/data/",
@@ -27,6 +32,79 @@ ADDRESSES = {
 }
 ABALONE = ("sex", "length", "diameter", "height", "whole", "shucked", "viscera", "shell", "rings")
 PENGUINS = "palmerpenguins/data/penguins.csv"
+
+
+FOLDER = Path(__file__).parent / "out" / "tables"
+
+#: Columns of MADELON that are informative (from 0); the others are probes.
+USEFUL = (
+    *(28, 48, 64, 105, 128, 153, 241, 281, 318, 336),
+    *(338, 378, 433, 442, 451, 453, 455, 472, 475, 493),
+)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+class RealTable(NamedTuple):
+    """Columns (labels as codes), the target (integers are classes) and the names."""
+
+    X: NDArray[Any]
+    y: NDArray[Any]
+    names: list[str]
+    nominal: tuple[int, ...] = ()
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what compare_worker.py reads."""
+        places = np.arange(len(self.names))
+        masks = {"nominal": np.isin(places, self.nominal), "probes": np.zeros(len(places), bool)}
+        return {"X": self.X, "y": self.y, "n_features": np.array(0), **masks}
+
+
+def of_frame(frame: pd.DataFrame, target: str) -> RealTable:
+    """Return the complete rows of a frame, texts as codes; a target of texts is of classes."""
+    columns = frame.dropna().reset_index(drop=True)
+    y = columns.pop(target)
+    labels = [name for name in columns if not pd.api.types.is_numeric_dtype(columns[name])]
+    for name in labels:
+        columns[name] = pd.factorize(columns[name], sort=True)[0]
+    is_number = pd.api.types.is_numeric_dtype(y)
+    target_values = y.to_numpy(float) if is_number else pd.factorize(y, sort=True)[0]
+    nominal = tuple(place for place, name in enumerate(columns) if name in labels)
+    return RealTable(columns.to_numpy(float), target_values, list(columns), nominal)
+
+
+def of_sklearn(load: Callable[..., Any], folder: Path) -> RealTable:
+    """Return a table of scikit-learn."""
+    data = load()
+    return RealTable(data.data, data.target, list(map(str, data.feature_names)))
+
+
+def madelon(folder: Path) -> RealTable:
+    """Return the training and validation rows of MADELON, 2,600 x 500."""
+    with np.load(folder / "madelon.npz") as file:
+        X, y = file["X"].astype(float), file["y"].astype(int)
+    kinds = ["useful" if place in USEFUL else "probe" for place in range(X.shape[1])]
+    return RealTable(X, y, [f"{kind}{place}" for place, kind in enumerate(kinds)])
+
+
+def of_file(name: str, target: str, left_out: Sequence[str], folder: Path) -> RealTable:
+    """Return a table of the folder without some columns."""
+    return of_frame(pd.read_csv(folder / f"{name}.csv").drop(columns=[*left_out]), target)
+
+
+TABLES: dict[str, Callable[[Path], RealTable]] = {
+    "iris": partial(of_sklearn, load_iris),
+    "wine": partial(of_sklearn, load_wine),
+    "breast_cancer": partial(of_sklearn, load_breast_cancer),
+    "diabetes": partial(of_sklearn, load_diabetes),
+    "penguins": partial(of_file, "penguins", "body_mass_g", ("year",)),
+    "abalone": partial(of_file, "abalone", "rings", ()),
+    "madelon": madelon,
+}
+
+
+# --- filling --------------------------------------------------------------------------------------
 
 
 def downloaded(name: str, have: Path) -> Path:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import real_tables
 from common import collect, mean_error, resumable, show, write
+from fill_tables import FOLDER
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from selectors_process import ask_once
@@ -193,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     description = (__doc__ or "").partition("\n")[0]
     command = resumable(description, runs=1, help_runs="rounds of five outer folds")
     command.add_argument("--peers", action="store_true", help="Boruta, too")
-    command.add_argument("--data", type=Path, default=real_tables.FOLDER, help="folder of tables")
+    command.add_argument("--data", type=Path, default=FOLDER, help="folder of tables")
     options = command.parse_args(arguments)
     methods, python = real_tables.methods_of(options.peers)
     there = [name for name in real_tables.available(options.data) if name in REAL]

@@ -26,21 +26,6 @@ def find_peers(
     return python, "" if python.exists() else install(python, packages)
 
 
-def select_with(
-    python: Path, peer: str, X: Any, y: Any, seed: int, limit: float, n_features: int = 0
-) -> dict[str, Any] | None:
-    """Return the columns that a peer selects, and the seconds; None beyond the limit.
-
-    `n_features` is told to peers that only rank.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "table.npz"
-        np.savez(file, X=X, y=y, n_features=n_features)
-        command = [str(python), str(HERE / "selectors_outside.py"), peer, str(file), str(seed)]
-        said = within(limit, command, os.environ | ONE_THREAD)
-    return json.loads(said) if said else None
-
-
 def ask_once(
     method: str, table: Mapping[str, Any], seed: int, limit: float, python: str = ""
 ) -> dict[str, Any]:

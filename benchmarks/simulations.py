@@ -8,7 +8,8 @@ the sum over that of the noise uniform in 0.5 to 2; of two classes the log odds 
 times a number uniform in 1 to 3. Groups (there, of columns of gene expression): each relevant
 column is put into one of as many groups at random, and f is of the standardised sum of each group.
 The other f and tables are ours. "small" tables have 100 rows of 10 columns, of which 3 are
-relevant; "levels" are XOR of two flags, 95 % clean, and Friedman's first function, by alpha.
+relevant; "levels" are XOR of two flags, 95 % clean, and Friedman's first function, by alpha; in
+"parts" the relevant columns stand beside a function of them and four of noise.
 """
 
 from __future__ import annotations
@@ -112,6 +113,22 @@ def friedman(rng: Generator) -> Made:
     return X, y + 10 * X[:, 3] + 5 * X[:, 4] + rng.standard_normal(1000), [*range(5)]
 
 
+def parts(of_y: Callable[[Array], Array]) -> Callable[[Generator], Made]:
+    """Return a maker of three relevant columns, their total with little noise, and four others."""
+
+    def make(rng: Generator) -> Made:
+        X, noise = rng.standard_normal((1000, 8)), rng.standard_normal((2, 1000))
+        X[:, 3] = X[:, :3].sum(axis=1) + 0.1 * noise[0]
+        return X, of_y(X) + 0.3 * noise[1], [0, 1, 2]
+
+    return make
+
+
+PARTS: dict[str, Callable[[Array], Array]] = {
+    "parts with weights": lambda X: X[:, :3] @ [1.0, 0.8, 0.6],
+    "parts, not linear": lambda X: X[:, 0] ** 2 + X[:, 1] * X[:, 2] + X[:, 1],
+    "parts, equal weights": lambda X: X[:, :3].sum(axis=1),
+}
 SMALL: dict[str, Callable[[Generator], Made]] = {
     "0.35 each": small(lambda X: 0.35 * X[:, :3].sum(axis=1)),
     "1, 0.5, 0.3": small(lambda X: X[:, :3] @ [1.0, 0.5, 0.3]),
@@ -133,6 +150,8 @@ def designs() -> dict[str, Design]:
             found[f"groups, N={n_rows}, {sort}"] = Design("groups", make)
     for name, make in SMALL.items():
         found[f"{name}, N=100"] = Design("small", make, ("ours", "line", "cubic F"))
+    for name, of_y in PARTS.items():
+        found[f"{name}, N=1000"] = Design("parts", parts(of_y), ("ours", "line"))
     for name, make in {"xor": xor, "Friedman I": friedman}.items():
         for alpha in (0.05, 0.01, 0.001):
             found[f"{name}, alpha {alpha:g}"] = Design("levels", make, ("ours",), alpha)
