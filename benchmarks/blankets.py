@@ -149,7 +149,6 @@ def show_rows(title: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Select, count, print and write."""
     command = parser(__doc__ or "", runs=5, help_runs="samples of each network")
     command.add_argument("--jobs", type=int, default=1, help="processes (1)")
     command.add_argument("--networks", nargs="+", default=NETWORKS, help="names of BIF files")

@@ -75,17 +75,14 @@ class Case(NamedTuple):
 
 
 def normal(n_columns: int) -> Given:
-    """Return a maker of independent normal columns."""
     return lambda rng, n: rng.standard_normal((n, n_columns))
 
 
 def uniform(n_columns: int) -> Given:
-    """Return a maker of uniform columns."""
     return lambda rng, n: rng.uniform(size=(n, n_columns))
 
 
 def lognormal(n_columns: int, deviation: float = 1.0) -> Given:
-    """Return a maker of lognormal columns."""
     return lambda rng, n: np.exp(deviation * rng.standard_normal((n, n_columns)))
 
 
@@ -116,7 +113,6 @@ def codes(n_levels: int, n_columns: int = 1) -> Given:
 
 
 def counts(mean: float, n_columns: int = 1) -> Given:
-    """Return a maker of Poisson counts."""
     return lambda rng, n: rng.poisson(mean, size=(n, n_columns))
 
 
@@ -126,12 +122,10 @@ def gaps(rng: Generator, n: int) -> Array:
 
 
 def ages(rng: Generator, n: int) -> Array:
-    """Return ages in years."""
     return rng.integers(18, 91, size=(n, 1)).astype(float)
 
 
 def percents(rng: Generator, n: int) -> Array:
-    """Return whole percents."""
     return np.round(100 * rng.beta(2.0, 3.0, (n, 1)))
 
 
@@ -141,7 +135,6 @@ def days(rng: Generator, n: int) -> Array:
 
 
 def clouds(rng: Generator, n: int) -> Array:
-    """Return two columns in three clouds."""
     centres = np.array([[0.0, 0.0], [4.0, 0.0], [2.0, 3.5]])
     return centres[rng.integers(3, size=n)] + 0.5 * rng.standard_normal((n, 2))
 
@@ -157,12 +150,10 @@ def labels_of(*columns: Given) -> Given:
 
 
 def text(values: Column) -> Column:
-    """Return integers as labels."""
     return np.array([f"level {int(value)}" for value in values], dtype=object)
 
 
 def beside(*columns: Column) -> Column:
-    """Return columns of any types side by side."""
     table = np.empty((len(columns[0]), len(columns)), dtype=object)
     for place, column in enumerate(columns):
         table[:, place] = column
@@ -178,17 +169,14 @@ def code(labels: Column) -> NDArray[np.int64]:
 
 
 def total(given: Column) -> Array:
-    """Return the sum of the columns."""
     return np.asarray(given.sum(axis=1))
 
 
 def first(given: Column) -> Array:
-    """Return the first column as numbers."""
     return np.asarray(given[:, 0], dtype=float)
 
 
 def mean_of(given: Column) -> Array:
-    """Return the sum of the columns over the root of their number."""
     return total(given) / np.sqrt(given.shape[1])
 
 
@@ -265,7 +253,6 @@ def likely(n_levels: int) -> Channel:
 
 
 def exactly(function: Function) -> Channel:
-    """Return a channel without noise."""
     return lambda given, _: function(given)
 
 
@@ -275,7 +262,6 @@ def as_numbers(channel: Channel) -> Channel:
 
 
 def rounded(function: Function, unit: float) -> Channel:
-    """Return a channel of a function rounded to a unit."""
     return lambda given, _: np.round(function(given) / unit) * unit
 
 
@@ -356,17 +342,14 @@ SORTS: dict[str, tuple[Given, Function, tuple[float, ...]]] = {
 
 
 def product_of(given: Column) -> Array:
-    """Return the product of the columns."""
     return np.asarray(given.prod(axis=1))
 
 
 def square(given: Column) -> Array:
-    """Return the square of the first column."""
     return np.asarray(first(given) ** 2)
 
 
 def size_of_first(given: Column) -> Array:
-    """Return a noise that is proportional to the absolute first column."""
     return np.asarray(0.3 * np.abs(first(given)))
 
 
@@ -435,17 +418,14 @@ def wave(given: Column) -> Array:
 
 
 def curved(given: Column) -> Array:
-    """Return q + q^2 of the mean of the columns."""
     return mean_of(given) + mean_of(given) ** 2
 
 
 def nearest_cloud(given: Column) -> Array:
-    """Return to which of three clouds the rows belong."""
     return np.where(given[:, 1] > 1.75, 2.0, 1.0 * (given[:, 0] > 2.0))
 
 
 def is_odd(given: Column) -> Array:
-    """Return whether the sum of the first three columns is odd."""
     return total(given[:, :3]) % 2
 
 
@@ -510,7 +490,6 @@ def independent(make_columns: Given, of_y: Channel, rng: Generator, n: int) -> D
 
 
 def of(maker: Given) -> Channel:
-    """Return a channel that ignores S."""
     return lambda given, rng: maker(rng, len(given))[:, 0]
 
 
@@ -523,7 +502,11 @@ TABLES: dict[str, tuple[Given, Channel]] = {
     "labels, 3 classes": (labels_of(codes(9, 20)), of(labels_of(codes(3)))),
     "2 classes, one rare": (normal(50), flipped(lambda s: np.zeros(len(s)), 0.05)),
     "counts, count": (counts(2.0, 20), of(counts(2.0))),
-    "more columns than rows": (normal(500), of(normal(1))),
+    "500 numbers": (normal(500), of(normal(1))),
+    "1,000 genotypes, 2 classes": (
+        lambda rng, n: rng.binomial(2, rng.uniform(0.05, 0.5, 1000), size=(n, 1000)),
+        of(labels_of(codes(2))),
+    ),
     "20 mixed, number": (mixed_table(20), of(normal(1))),
     "20 mixed, 5 classes": (mixed_table(20), FIVE),
     "100 mixed, number": (mixed_table(100), of(normal(1))),
@@ -683,7 +666,6 @@ TIED: dict[str, Channel] = {
 
 
 def cases() -> Iterator[tuple[str, Case]]:
-    """Yield all cases by name."""
     of_functions = {"smooth": SMOOTH, "kink or jump": KINKS, "sorts": SORTS}
     for group, functions in of_functions.items():
         for name, (given, function, noises) in functions.items():

@@ -133,7 +133,6 @@ def plan(options: Namespace) -> list[tuple[str, int, int]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Test, count, print and write."""
     command = resumable(__doc__ or "", runs=None, help_runs="data sets of each case")
     command.add_argument("--sizes", type=int, nargs="+", help="samples, in place of each group's")
     options = command.parse_args(arguments)

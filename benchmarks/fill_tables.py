@@ -155,7 +155,6 @@ def fill(folder: Path, have: Path) -> None:
 
 
 def main() -> None:
-    """Read the arguments, and fill the folder."""
     command = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     command.add_argument("folder", type=Path, help="which is filled")
     command.add_argument("--have", type=Path, help="a folder with files that are there already")

@@ -232,7 +232,6 @@ def judged(problem: Problem, selected: list[str]) -> dict[str, Any]:
 
 
 def main(name: str, seed: int, rounds: int, data: str) -> None:
-    """Measure; memory counts on top of the packages and the data."""
     warnings.simplefilter("ignore")
     logging.getLogger("pidselect").setLevel(logging.ERROR)
     fill_tables.FOLDER, table = Path(data), TABLES[name]

@@ -89,7 +89,6 @@ def shown(found: Found) -> tuple[Any, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print and write."""
     options = parser(__doc__ or "", runs=5, help_runs="rounds of each, of which the best counts")
     options.add_argument("--only", choices=TABLES, help="one table")
     options.add_argument("--base", type=Path, help="the src folder of a version to compare with")

@@ -190,7 +190,6 @@ def show_table(name: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print and write."""
     description = (__doc__ or "").partition("\n")[0]
     command = resumable(description, runs=1, help_runs="rounds of five outer folds")
     command.add_argument("--peers", action="store_true", help="Boruta, too")

@@ -81,7 +81,6 @@ def shown(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Select, print and write."""
     command = resumable(__doc__ or "", runs=1, help_runs="seeds")
     command.add_argument("--data", type=Path, default=FOLDER, help=f"folder of tables ({FOLDER})")
     command.add_argument("--peers", action="store_true", help="Boruta, too")

@@ -205,7 +205,6 @@ def show_design(title: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Select, count, print and write."""
     command = resumable(__doc__ or "", runs=30, help_runs="tables of each design")
     command.add_argument("--methods", nargs="+", help="some of them")
     options = command.parse_args(arguments)

@@ -128,7 +128,6 @@ def time_imports(rounds: int) -> dict[str, float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print and write."""
     options = parser(__doc__, runs=5, help_runs="rounds, of which the best counts")
     options.add_argument(
         "--peers", type=Path, help="a python with ennemi and tigramite (one is made in out)"

@@ -2,8 +2,8 @@
 
 `cases`: pairs and triples of many sorts. `published`: the data of Passemiers et al. (Scientific
 Reports 14, 2024), beside their numbers. `heritability`: pairs of loci by heritability, allele
-frequency, samples and columns; `--plot` draws the stored numbers. `null`: wide tables without
-relevant columns. `compare.py` has other selectors on some of these tables.
+frequency, samples and columns; `--plot` draws the stored numbers. `compare.py` has other selectors
+on some of these tables.
 """
 
 from __future__ import annotations
@@ -29,10 +29,8 @@ from pidselect import PIDSelector
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "synergy_heritability.png"
 
 LEAST = 90.0  # percent of the tables in which exactly the relevant columns must be selected
-MOST_FALSE = 7.5  # percent of null tables
 
 COLUMNS = (64, 128, 256, 512, 1024, 2048)
-NULL_SHAPE = (300, 1000)
 HERITABILITIES, ALLELES = (0.05, 0.1, 0.2, 0.4), (0.2, 0.4)
 LOCI_SAMPLES, LOCI_COLUMNS = (400, 800, 1600), (20, 100, 1000)
 
@@ -150,16 +148,6 @@ def heritability_cells() -> dict[str, Cell]:
     return cells
 
 
-def null_cells() -> dict[str, Cell]:
-    """Return wide tables without relevant columns."""
-    return {
-        f"{columns}, {target}": Cell(
-            partial(data.unrelated, shape=NULL_SHAPE, columns=columns, target=target), {}
-        )
-        for columns, target in product(("genotypes", "continuous"), ("class", "numeric"))
-    }
-
-
 class Outcome(NamedTuple):
     """What one method makes of one table."""
 
@@ -212,10 +200,8 @@ def measure(name: str, cell: Cell, method: str, options: Namespace) -> Row:
         "seconds": median([outcome.seconds for outcome in outcomes]),
         "cpu_seconds": median([outcome.cpu_seconds for outcome in outcomes]),
     }
-    if options.part == "null":
-        row |= share_of("with_false", len(outcomes) - n_exact, len(outcomes))
-        return row | {"met": row["percent"] <= MOST_FALSE}
-    row |= share_of("exact", n_exact, len(outcomes))
+    low, high = interval(n_exact, len(outcomes))
+    row |= {"exact": n_exact, "percent": 100.0 * n_exact / len(outcomes), "low": low, "high": high}
     match options.part:
         case "cases":
             row |= {"seconds_asked": cell.seconds}
@@ -225,12 +211,6 @@ def measure(name: str, cell: Cell, method: str, options: Namespace) -> Row:
             row |= {"share_found": row["found"] / n_relevant}
             row |= {"met": row["share_found"] >= row["published"]}
     return row
-
-
-def share_of(name: str, count: int, runs: int) -> Row:
-    """Return a count and its share in percent, with the 95 % interval."""
-    low, high = interval(count, runs)
-    return {name: count, "percent": 100.0 * count / runs, "low": low, "high": high}
 
 
 PARTS = {
@@ -247,7 +227,6 @@ PARTS = {
     "heritability": Part(
         heritability_cells(), 50, ("exact", "percent", "low", "high", "found", "false", *TIMES)
     ),
-    "null": Part(null_cells(), 200, ("with_false", "percent", "low", "high", *TIMES, "met")),
 }
 
 
@@ -289,9 +268,8 @@ def lookahead(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, or draw what was measured."""
     description = (__doc__ or "").partition("\n")[0]
-    command = parser(description, runs=50, help_runs="tables of each sort; of null ones 200")
+    command = parser(description, runs=50, help_runs="tables of each sort")
     command.set_defaults(runs=None)
     command.add_argument("part", choices=PARTS)
     command.add_argument("--jobs", type=int, default=1, help="processes, a table each (1)")

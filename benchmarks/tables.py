@@ -283,20 +283,6 @@ def synergy_published(records: Records) -> str:
     return markdown([*header, "best published share"], rows)
 
 
-def synergy_null(records: Records) -> str:
-    """Wide tables without relevant columns: how often something is selected."""
-    rows = [
-        [
-            one["case"],
-            f"{one['with_false']} of {one['runs']}",
-            f"{one['low']:.1f} to {one['high']:.1f} %",
-            f"{short(one['seconds'])} s",
-        ]
-        for one in records.of("synergy-null")["rows"]
-    ]
-    return markdown(["columns, target", "with a false selection", "95 % interval", "time"], rows)
-
-
 def estimates(records: Records) -> str:
     """The time of one estimate beside other packages."""
     found = records.of("speed")["estimate"]
@@ -772,7 +758,6 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "functions-given": functions_given,
     "synergy": synergy,
     "synergy-published": synergy_published,
-    "synergy-null": synergy_null,
     "estimates": estimates,
     "selections": selections,
     "ordinary": ordinary,
