@@ -61,8 +61,8 @@ docs: .venv/docs-installed
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/speed.py
-	$(BIN)/python benchmarks/growth.py --quick
-	$(BIN)/python benchmarks/ordinary_tables.py --peers
+	$(BIN)/python benchmarks/ordinary_tables.py --runs 1
+	$(BIN)/python benchmarks/real_tables.py --only breast_cancer --peers
 	$(BIN)/python benchmarks/pid.py
 	$(BIN)/python benchmarks/blankets.py --targets 4 --runs 1
 

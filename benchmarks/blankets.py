@@ -1,20 +1,14 @@
 """Markov blankets of variables in Bayesian networks: how many members are found, and what else.
 
 Samples are drawn from networks in pgmpy's BIF files; the targets are variables whose blanket has
-three to eight members. HITON-MB and IAMB have a G2 test at 5 %; Boruta and RFECV run in an
-environment of their own, if there is one.
+three to eight members. HITON-MB and IAMB have a G2 test at 5 %. `compare.py` has other selectors.
 """
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import tempfile
 import time
 from argparse import Namespace
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import blanket_peers
@@ -25,9 +19,6 @@ from networks import Network, load_network
 from numpy.typing import NDArray
 
 from pidselect import PIDSelector
-
-HERE = Path(__file__).parent
-SELECTORS_PYTHON = HERE / "out" / "selectors-env" / "bin" / "python"  # by ordinary_tables.py
 
 N_SAMPLES, SMALLEST, LARGEST = 2000, 3, 8
 
@@ -72,26 +63,10 @@ METHODS: dict[str, Callable[[States, States, int], set[int]]] = {
     "hiton-mb": by_tests(blanket_peers.hiton_mb),
     "iamb": by_tests(blanket_peers.iamb),
 }
-OUTSIDE = ("boruta", "rfecv")
-
-
-def outside(method: str, X: States, y: States, seed: int) -> Found:
-    """Select by a package in another environment, whose start is not timed."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "table.npz"
-        np.savez(file, X=X, y=y)
-        command = [str(SELECTORS_PYTHON), str(HERE / "selectors_outside.py")]
-        command += [method, str(file), str(seed)]
-        environment = os.environ | {"PYTHONWARNINGS": "ignore"}
-        said = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    found = json.loads(said.stdout.splitlines()[-1])
-    return Found(set(found["selected"]), found["seconds"])
 
 
 def select(method: str, X: States, y: States, seed: int) -> Found:
     """Return what a method selects."""
-    if method in OUTSIDE:
-        return outside(method, X, y, seed)
     start = time.perf_counter()
     return Found(METHODS[method](X, y, seed), time.perf_counter() - start)
 
@@ -174,12 +149,11 @@ def show_rows(title: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Select, count, print and write."""
     command = parser(__doc__ or "", runs=5, help_runs="samples of each network")
     command.add_argument("--jobs", type=int, default=1, help="processes (1)")
     command.add_argument("--networks", nargs="+", default=NETWORKS, help="names of BIF files")
     command.add_argument("--targets", type=positive, help="of each network, at most (all)")
-    known = [*METHODS, *(OUTSIDE if SELECTORS_PYTHON.exists() else ())]
+    known = list(METHODS)
     command.add_argument("--methods", nargs="+", choices=known, default=known, help="to compare")
     options = command.parse_args(arguments)
     rows = measure(options)

@@ -5,30 +5,49 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
 from scipy.stats import binomtest
+from threadpoolctl import threadpool_limits
 
+import pidselect
 from pidselect import PIDSelector
 from pidselect.report.summary import environment
 
 RESULTS = Path(__file__).parent / "results"
+OUT = Path(__file__).parent / "out"
+
+Found = dict[str, Any]
 
 
 def parser(description: str, *, runs: int, help_runs: str) -> argparse.ArgumentParser:
     """Return a parser of the options that every benchmark has."""
     options = argparse.ArgumentParser(description=description)
-    options.add_argument("--runs", type=positive, default=runs, help=f"{help_runs} ({runs})")
+    options.add_argument(
+        "--runs", "--tables", type=positive, default=runs, help=f"{help_runs} ({runs})"
+    )
     options.add_argument("--seed", type=int, default=0, help="of the first run (0)")
     options.add_argument(
         "--out", type=Path, help="where to write (results/<name>.json, or <name>-<part>.json)"
     )
+    return options
+
+
+def resumable(description: str, *, runs: int | None, help_runs: str) -> argparse.ArgumentParser:
+    """Return a parser of a benchmark whose parts are stored by `collect`."""
+    options = parser(description, runs=runs or 1, help_runs=help_runs)
+    options.set_defaults(runs=runs)
+    options.add_argument("--jobs", type=positive, default=1, help="processes (1)")
+    options.add_argument("--only", help="what has this in its name")
+    options.add_argument("--fresh", action="store_true", help="forget what is stored")
     return options
 
 
@@ -71,6 +90,67 @@ def repeat(work: Callable[..., Any], *arguments: Any, options: argparse.Namespac
     """Return what `work` gives with each run's seed as its last argument, run in processes."""
     seeds = range(options.seed, options.seed + options.runs)
     return list(Parallel(n_jobs=options.jobs)(delayed(work)(*arguments, seed) for seed in seeds))
+
+
+def collect(
+    name: str, keys: Iterable[tuple[Any, ...]], work: Callable[..., Found], options: Any
+) -> list[Found]:
+    """Return what `work` finds for every key, each stored in out/<name>.jsonl when it is done.
+
+    A run that is stopped loses what it was working at; the next one does what is missing. What
+    another version of the package found is measured anew, and stays in the file. A failure is
+    stored as a note.
+    """
+    path, version = OUT / f"{name}.jsonl", version_of_package()
+    stored: dict[tuple[Any, ...], Found] = {}
+    if path.exists() and not options.fresh:
+        *lines, unfinished = path.read_text().split("\n")
+        for row in map(json.loads, lines):
+            if row["version"] == version:
+                stored[tuple(row["key"])] = row
+        if unfinished:
+            path.write_text("".join(f"{line}\n" for line in lines))
+    wanted = list(keys)
+    missing = [key for key in wanted if key not in stored]
+    print(f"{len(missing)} of {len(wanted)} to do, stored in {path}", flush=True)
+    path.parent.mkdir(exist_ok=True)
+    with (
+        path.open("a" if stored else "w") as file,
+        threadpool_limits(1),
+        parallel_config("loky", inner_max_num_threads=1),
+    ):
+        found = Parallel(n_jobs=options.jobs, return_as="generator_unordered")(
+            delayed(_noted)(work, key) for key in missing
+        )
+        for row in found:
+            stored[tuple(row["key"])] = row
+            file.write(json.dumps({**row, "version": version}) + "\n")
+            file.flush()
+    return [stored[key] for key in wanted]
+
+
+def _noted(work: Callable[..., Found], key: tuple[Any, ...]) -> Found:
+    """Return what is found for a key, with the CPU time; a note of an error."""
+    start = time.process_time()
+    try:
+        found = work(*key)
+    except Exception as error:
+        found = {"note": f"{type(error).__name__}: {error}"}
+    return {"key": key, "cpu_seconds": round(time.process_time() - start, 3), **found}
+
+
+def version_of_package() -> str:
+    """Return the hash of the package's sources in git, or the version without git."""
+    command = ["git", "rev-parse", "--short", "HEAD:./"]
+    folder = Path(pidselect.__file__).parent
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return done.stdout.strip() or pidselect.__version__
+
+
+def mean_error(values: Sequence[float]) -> tuple[float, float | None]:
+    """Return the mean and its standard error, None of a single value."""
+    error = stdev(values) / len(values) ** 0.5 if len(values) > 1 else None
+    return fmean(values), error
 
 
 def fit(selector: PIDSelector, X: Any, y: Any) -> tuple[str, ...]:

@@ -85,7 +85,6 @@ class Worker:
     """A process that selects; it is started when needed, and ended if it takes too long."""
 
     python: str
-    options: tuple[str, ...] = ()
     process: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     def ask(self, limit: float, **request: Any) -> dict[str, Any]:
@@ -110,7 +109,7 @@ class Worker:
 
     def start(self) -> subprocess.Popen[str]:
         """Start the process, and wait until it answers: what it imports is not timed."""
-        command = [self.python, str(HERE / "compare_worker.py"), *self.options]
+        command = [self.python, str(HERE / "compare_worker.py")]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         environment = os.environ | ONE_THREAD | {"PYTHONWARNINGS": "ignore"}
         self.process = subprocess.Popen(
@@ -139,7 +138,7 @@ class Workers:
         """Return the worker of this thread that has a method."""
         if not hasattr(self._local, "pair"):
             own, others = self._pythons
-            self._local.pair = Worker(own, ("--warm-up",)), Worker(others)
+            self._local.pair = Worker(own), Worker(others)
             self._all += self._local.pair
         return self._local.pair[method not in (*OURS, "all")]
 

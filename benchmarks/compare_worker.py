@@ -5,8 +5,8 @@ of their own, which needs nothing of this package. A line on standard input name
 file and a seed; the answer is a line on standard output.
 
 The file has X (labels as codes), y (integers are classes), `nominal` (which columns are labels),
-`n_features` (told to methods that only rank; 0 if not known), `probes` and, for predictors, X_test
-and y_test.
+`n_features` (told to methods that only rank; 0 if not known), `probes` and, for predictors, X_test,
+y_test and, if not those of the comparison, their names. A request as an argument is the only one.
 """
 
 from __future__ import annotations
@@ -17,14 +17,20 @@ import sys
 import time
 import warnings
 from contextlib import suppress
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
-import selectors_outside
+import textbook
+from memory import peak_mb, reset_peak
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.feature_selection import (
+    RFECV,
     SequentialFeatureSelector,
     mutual_info_classif,
     mutual_info_regression,
@@ -34,8 +40,6 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-
-selectors_outside.N_JOBS = 1  # all methods have one thread
 
 #: Sizes from which methods that only rank choose by cross-validation, and its folds and trees.
 SIZES, N_INNER, N_TREES = (1, 2, 3, 5, 8, 13, 21, 34, 55), 3, 100
@@ -127,13 +131,18 @@ def best_size(rank, X, y, nominal, seed):
 # ---------------------------------------------------------------------------- the others
 
 
-def by_forest(select):
-    """Return Boruta or RFECV, whose settings are those of selectors_outside.py."""
+def boruta(X, y, nominal, seed, n_features):
+    """Select as the documentation of boruta does: 100 iterations, balanced trees of depth 5."""
+    from boruta import BorutaPy
 
-    def method(X, y, nominal, seed, n_features):
-        return np.flatnonzero(select(X, y, seed))
+    balanced = {} if is_numeric(y) else {"class_weight": "balanced"}
+    forest = make_forest(y, seed=seed, **balanced, max_depth=5)
+    return np.flatnonzero(BorutaPy(forest, "auto", random_state=seed).fit(X, y).support_)
 
-    return method
+
+def rfecv(X, y, nominal, seed, n_features):
+    """Remove a fifth of the columns at a time, by a forest in three folds."""
+    return np.flatnonzero(RFECV(make_forest(y, seed=seed), step=0.2, cv=3).fit(X, y).support_)
 
 
 def sequential(X, y, nominal, seed, n_features):
@@ -184,15 +193,25 @@ def states(values, is_nominal):
     return np.searchsorted(np.quantile(values, np.arange(1, N_BINS) / N_BINS), values)
 
 
+def by_tests(forward):
+    """Return forward selection by textbook tests."""
+
+    def method(X, y, nominal, seed, n_features):
+        return np.array(forward(list(X.T), y, nominal=nominal), dtype=int)
+
+    return method
+
+
 METHODS = {
+    **{name: by_tests(forward) for name, forward in textbook.METHODS.items()},
     "minimal": select_ours("minimal"),
     "relevant": select_ours("relevant"),
     "kbest": first_of(rank_by_information),
     "mrmr": first_of(rank_by_mrmr),
     "multisurf": first_of(rank_by_multisurf),
-    "rfecv": by_forest(partial(selectors_outside.rfecv, step=0.2, cv=3)),
+    "rfecv": rfecv,
     "sfs": sequential,
-    "boruta": by_forest(selectors_outside.boruta),
+    "boruta": boruta,
     "dcrt": dcrt,
     "hiton": hiton,
 }
@@ -203,26 +222,37 @@ METHODS = {
 
 def is_numeric(y):
     """Return whether the target is of numbers, else of classes."""
-    return selectors_outside.is_numeric(y)
+    return y.dtype.kind == "f"
 
 
-def make_forest(y, n_trees, seed):
-    """Return a forest of the usual settings."""
+def make_forest(y, n_trees=100, seed=0, **settings):
+    """Return a forest of the usual settings, unless there are others."""
     forest = RandomForestRegressor if is_numeric(y) else RandomForestClassifier
-    return forest(n_trees, random_state=seed)
+    return forest(n_trees, random_state=seed, n_jobs=1, **settings)
 
 
 def predict(table, columns, seed):
-    """Return scores of a forest and of a linear model, fitted to these columns, on the test rows.
+    """Return scores of predictors, fitted to these columns, on the test rows.
 
     Without columns, those of the most frequent class or of the mean.
     """
-    y, y_test = table["y"], table["y_test"]
-    linear = RidgeCV(np.logspace(-3, 3, 13)) if is_numeric(y) else LogisticRegression(max_iter=2000)
+    y, y_test, wanted = table["y"], table["y_test"], table.get("predictors", ("forest", "linear"))
+    linear, boosting, neighbours = (
+        (RidgeCV(np.logspace(-3, 3, 13)), HistGradientBoostingRegressor, KNeighborsRegressor)
+        if is_numeric(y)
+        else (
+            LogisticRegression(max_iter=2000),
+            HistGradientBoostingClassifier,
+            KNeighborsClassifier,
+        )
+    )
     models = {
         "forest": make_forest(y, N_PREDICTOR_TREES, seed),
         "linear": make_pipeline(StandardScaler(), linear),
+        "boosting": boosting(random_state=seed),
+        "kNN": make_pipeline(StandardScaler(), neighbours()),
     }
+    models = {name: model for name, model in models.items() if name in wanted}
     if not len(columns):
         trivial = 0.0 if is_numeric(y) else float(np.mean(y_test == np.bincount(y).argmax()))
         return dict.fromkeys(models, trivial)
@@ -239,7 +269,9 @@ def reply(request):
     with np.load(request["file"]) as file:
         table = dict(file)
     settings = table["nominal"], request["seed"], int(table["n_features"])
-    start, used = time.perf_counter(), time.process_time()
+    if request["method"] in ("minimal", "relevant"):
+        from pidselect import PIDSelector  # noqa: F401 (imports are not timed)
+    held, start, used = reset_peak(), time.perf_counter(), time.process_time()
     try:
         columns = select(request["method"], table, settings)
     except NotApplicableError as reason:
@@ -247,6 +279,7 @@ def reply(request):
     except Exception as error:
         return {"note": f"failed: {type(error).__name__}: {error}"}
     times = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - used}
+    times["peak_mb"] = max(0.0, peak_mb() - held)
     scores = predict(table, columns, request["seed"]) if "y_test" in table else {}
     return {"selected": [int(column) for column in columns], **times, "scores": scores}
 
@@ -267,27 +300,13 @@ def versions():
     return found
 
 
-def warm_up():
-    """Load or compile the kernels of our selector: that is no part of the times."""
-    rng = np.random.default_rng(0)
-    codes, normal = rng.integers(3, size=(100, 4)).astype(float), rng.normal(size=(100, 4))
-    y = codes[:, 0] + normal[:, 0] + normal[:, 1] + rng.normal(size=100)
-    for n_labels in (0, 2, 4):
-        nominal = np.arange(4) < n_labels
-        X = np.where(nominal, codes, normal)
-        for target in (y, (y > 1).astype(int)):
-            for method in ("minimal", "relevant"):
-                METHODS[method](X, target, nominal, 0, 0)
-
-
 def main():
     """Answer line by line; what packages print goes to standard error."""
     warnings.simplefilter("ignore")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    if "--warm-up" in sys.argv:
-        warm_up()
-    for line in sys.stdin:
+    once = [argument for argument in sys.argv[1:] if argument.startswith("{")]
+    for line in once or sys.stdin:
         print(json.dumps(reply(json.loads(line))), file=answers, flush=True)
 
 

@@ -74,7 +74,6 @@ def dimensions(options: Namespace) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Test, count, print and write."""
     command = parser(__doc__, runs=50, help_runs="data sets of each row")
     command.add_argument("--jobs", type=int, default=1, help="processes (1)")
     options = command.parse_args(arguments)

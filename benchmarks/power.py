@@ -94,7 +94,6 @@ def show_features(title: str, features: dict[str, dict[str, Any]]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Select, compare, print and write."""
     command = parser(__doc__, runs=100, help_runs="data sets of each model; the paper has 100")
     command.add_argument("--jobs", type=int, default=1, help="processes (1)")
     command.add_argument("--only", choices=MAKE, help="one model")

@@ -3,50 +3,40 @@
 In every outer fold, features are selected from the training rows alone, predictors are fitted to
 the selected columns of these rows, and scored on the rows left out (accuracy, or R2 of a numeric
 target), minus the score with all columns. To every table probes are added, permuted columns that
-are informative about nothing; "all columns" are those of the table, without probes. mRMR is told
-the number of columns: as many as the minimal set has in the same fold. Boruta and RFECV need
-`--peers`, which installs Boruta in an environment of its own.
+are informative about nothing; "all" has the columns of the table, without probes. Methods and
+folder are those of `real_tables.py`; SelectKBest chooses its number of columns by inner folds.
 """
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from common import RESULTS, fit, parser, positive, show, write
-from joblib import Parallel, delayed
+import real_tables
+from common import collect, mean_error, resumable, show, write
+from fill_tables import FOLDER
 from numpy.typing import NDArray
-from ordinary_tables import PEERS
 from scipy.ndimage import gaussian_filter1d
-from selectors_process import find_peers, select_with
-from sklearn.base import clone
+from selectors_process import ask_once
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import KFold, StratifiedKFold
 
-from pidselect import PIDSelector
+N_PROBES, N_FOLDS = 10, 5
 
-N_PROBES, N_FOLDS, N_TREES = 10, 5, 300
-
-#: Seconds that Boruta or RFECV may take in a fold.
-LIMIT = 300.0
+#: Seconds that a method may take in a fold.
+LIMIT = 600.0
 
 #: Rows of the table of digits, which has 1,797.
 N_DIGITS = 600
 
-OURS = ("minimal", "relevant", "mrmr")
+#: Tables of `real_tables.py` that are used, too; of more rows, so many at random.
+REAL, N_REAL = ("penguins", "abalone"), 1000
+PREDICTORS = ("forest", "boosting", "kNN")
+BESIDE = "glm forward"  # differences to this method have a standard error of their own
+
 Array = NDArray[Any]
 
 
@@ -56,21 +46,12 @@ class Problem(NamedTuple):
     X: Array
     y: Array
     probes: tuple[int, ...] = ()  # columns of X
+    nominal: tuple[int, ...] = ()
 
     @property
     def is_numeric(self) -> bool:
         """Whether predictors are regressions."""
         return self.y.dtype.kind == "f"
-
-
-class Score(NamedTuple):
-    """One method in one fold: scores by predictor, minus those with all columns."""
-
-    method: str
-    differences: dict[str, float]
-    n_features: int
-    n_probes: int
-    seconds: float
 
 
 def digits() -> Problem:
@@ -118,154 +99,123 @@ def with_probes(problem: Problem, n_probes: int, seed: int) -> Problem:
     chosen = rng.choice(n_columns, n_probes)
     probes = rng.permuted(problem.X[:, chosen], axis=0)
     places = tuple(range(n_columns, n_columns + n_probes))
-    return Problem(np.hstack([problem.X, probes]), problem.y, places)
+    labels = [place for place, one in zip(places, chosen, strict=True) if one in problem.nominal]
+    nominal = (*problem.nominal, *labels)
+    return Problem(np.hstack([problem.X, probes]), problem.y, places, nominal)
 
 
-def predictors(is_numeric: bool, seed: int) -> dict[str, Any]:
-    """Return a forest, boosting and nearest neighbours."""
-    if is_numeric:
-        return {
-            "forest": RandomForestRegressor(N_TREES, random_state=seed),
-            "boosting": HistGradientBoostingRegressor(random_state=seed),
-            "kNN": make_pipeline(StandardScaler(), KNeighborsRegressor()),
-        }
-    return {
-        "forest": RandomForestClassifier(N_TREES, random_state=seed),
-        "boosting": HistGradientBoostingClassifier(random_state=seed),
-        "kNN": make_pipeline(StandardScaler(), KNeighborsClassifier()),
+def load(name: str, folder: Path) -> Problem:
+    """Return one of the tables."""
+    if name in TABLES:
+        return TABLES[name]()
+    table = real_tables.TABLES[name](folder)
+    rows = np.random.default_rng(0).permutation(len(table.y))[:N_REAL]
+    return Problem(table.X[rows], table.y[rows], nominal=table.nominal)
+
+
+def split(problem: Problem, number: int) -> tuple[Array, Array]:
+    """Return training and test rows of a fold; the next five are another round."""
+    round_, fold = divmod(number, N_FOLDS)
+    splitter = KFold if problem.is_numeric else StratifiedKFold
+    folds = splitter(N_FOLDS, shuffle=True, random_state=round_).split(problem.X, problem.y)
+    return list(folds)[fold]
+
+
+def examine(name: str, method: str, number: int, folder: Path, python: str) -> dict[str, Any]:
+    """Select by a method in one outer fold, and predict."""
+    problem = with_probes(load(name, folder), N_PROBES, number // N_FOLDS)
+    train, test = split(problem, number)
+    places, (X, y) = np.arange(problem.X.shape[1]), (problem.X, problem.y)
+    table = {
+        **{"X": X[train], "y": y[train], "X_test": X[test], "y_test": y[test]},
+        **{"nominal": np.isin(places, problem.nominal), "probes": np.isin(places, problem.probes)},
+        **{"n_features": np.array(0), "predictors": np.array(PREDICTORS)},
     }
+    told = ask_once(method, table, number, LIMIT, python if method == "boruta" else "")
+    if "note" in told:
+        return told
+    selected = set(told.pop("selected"))
+    n_probes = len(selected & set(problem.probes))
+    return {**told.pop("scores"), **told, "n_features": len(selected), "n_probes": n_probes}
 
 
-def folds(problem: Problem, options: Any) -> list[tuple[Array, Array]]:
-    """Return training and test rows of all outer folds."""
-    splitter = RepeatedKFold if problem.is_numeric else RepeatedStratifiedKFold
-    split = splitter(n_splits=options.folds, n_repeats=options.runs, random_state=options.seed)
-    return list(split.split(problem.X, problem.y))
-
-
-def select(method: str, X: Array, y: Array, k: int, seed: int) -> list[int]:
-    """Return the columns that one of our methods selects; k is told to mRMR."""
-    settings: dict[str, Any] = {"select": method}
-    if method == "mrmr":
-        settings = {"criterion": "mrmr", "max_features": k, "n_permutations": 0}
-    selector = PIDSelector(**settings, n_jobs=1, random_state=seed)
-    fit(selector, X, y)
-    return [int(column) for column in selector.selected_]
-
-
-def examine(
-    problem: Problem, train: Array, test: Array, methods: Sequence[str], python: str, seed: int
-) -> list[Score]:
-    """Select by every method in one outer fold, and predict."""
-    X, y = problem.X, problem.y
-    columns = [column for column in range(X.shape[1]) if column not in problem.probes]
-    models = predictors(problem.is_numeric, seed)
-
-    def score(model: Any, chosen: Sequence[int]) -> float:
-        if not chosen:  # the most frequent class, or the mean
-            if problem.is_numeric:
-                return 0.0
-            return float(np.mean(y[test] == np.bincount(y[train]).argmax()))
-        fitted = clone(model).fit(X[train][:, chosen], y[train])
-        return float(fitted.score(X[test][:, chosen], y[test]))
-
-    with_all = {name: score(model, columns) for name, model in models.items()}
-    found, k = [Score("all", with_all, len(columns), 0, 0.0)], 1
-    for method in methods:
-        start = time.perf_counter()
-        if method in PEERS:
-            told = select_with(Path(python), method, X[train], y[train], seed, LIMIT)
-            if told is None:
-                continue
-            chosen, seconds = told["selected"], told["seconds"]
-        else:
-            chosen = select(method, X[train], y[train], k, seed)
-            seconds = time.perf_counter() - start
-        if method == "minimal":
-            k = max(1, len(chosen))
-        differences = {
-            name: score(model, chosen) - with_all[name] for name, model in models.items()
-        }
-        n_probes = len(set(chosen) & set(problem.probes))
-        found.append(Score(method, differences, len(chosen), n_probes, seconds))
-    return found
-
-
-def summarise(name: str, problem: Problem, scores: Sequence[Score]) -> list[dict[str, Any]]:
-    """Return a row for each method: means over the folds, and standard errors of differences."""
+def summarise(name: str, found: dict[str, dict[int, dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return a row for each method: means over the folds of differences to all columns."""
     rows = []
-    for method in dict.fromkeys(score.method for score in scores):
-        own = [score for score in scores if score.method == method]
-        row: dict[str, Any] = {"table": name, "method": method, "folds": len(own)}
-        row |= {"n_samples": len(problem.y), "n_columns": problem.X.shape[1] - len(problem.probes)}
-        for predictor in own[0].differences:
-            values = [score.differences[predictor] for score in own]
-            error = np.std(values, ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-            row[predictor] = {"mean": float(np.mean(values)), "standard_error": float(error)}
-        for fact in ("n_features", "n_probes", "seconds"):
-            row[fact] = float(np.mean([getattr(score, fact) for score in own]))
+    for method, folds in found.items():
+        done = {number: one for number, one in folds.items() if "note" not in one}
+        row: dict[str, Any] = {"table": name, "method": method, "folds": len(done)}
+        row["notes"] = sorted({one["note"][:80] for one in folds.values() if "note" in one})
+        for predictor in PREDICTORS:
+            own = {number: one[predictor] for number, one in done.items()}
+            row[predictor] = difference(own, found["all"] if method != "all" else {}, predictor)
+            if method != BESIDE:
+                row[f"{predictor}, beside"] = difference(own, found[BESIDE], predictor)
+        for fact in ("n_features", "n_probes", "seconds", "cpu_seconds", "peak_mb"):
+            row[fact] = mean_error([one[fact] for one in done.values()])[0] if done else None
         rows.append(row)
     return rows
 
 
-def cells(row: dict[str, Any]) -> tuple[Any, ...]:
-    """Return a row as it is printed."""
-    sign = "" if row["method"] == "all" else "+"
-    scores = [
-        f"{row[name]['mean']:{sign}.3f} ({row[name]['standard_error']:.3f})"
-        for name in ("forest", "boosting", "kNN")
-    ]
-    return (row["method"], *scores, row["n_features"], row["n_probes"], row["seconds"])
+def difference(own: dict[int, float], others: dict[int, Any], predictor: str) -> dict[str, Any]:
+    """Return mean and standard error of scores, minus those of another method in the same fold."""
+    known = {number: one[predictor] for number, one in others.items() if "note" not in one}
+    pairs = {number: known.get(number, 0.0) for number in own if number in known or not others}
+    values = [own[number] - other for number, other in pairs.items()]
+    mean, error = mean_error(values) if values else (None, None)
+    return {"mean": mean, "standard_error": error}
 
 
-def measure(name: str, methods: Sequence[str], python: str, options: Any) -> list[dict[str, Any]]:
-    """Examine all folds of a table, and print the rows."""
-    problem = with_probes(TABLES[name](), options.probes, options.seed)
-    work = (
-        delayed(examine)(problem, train, test, methods, python, options.seed + number)
-        for number, (train, test) in enumerate(folds(problem, options))
-    )
-    scores = [score for found in Parallel(n_jobs=options.jobs)(work) for score in found]
-    rows = summarise(name, problem, scores)
-    what = "R2" if problem.is_numeric else "accuracy"
+def cell(score: dict[str, Any] | None, sign: str) -> str:
+    """Return a score with its standard error in brackets."""
+    if score is None or score["mean"] is None:
+        return "-"
+    error = score["standard_error"]
+    return f"{score['mean']:{sign}.3f}" + ("" if error is None else f" ({error:.3f})")
+
+
+def show_table(name: str, rows: Sequence[dict[str, Any]]) -> None:
+    """Print the rows of a table."""
+    header = ("method", *PREDICTORS, f"forest - {BESIDE}", "columns", "probes", "CPU s", "notes")
+    lines = []
+    for row in rows:
+        sign = "" if row["method"] == "all" else "+"
+        scores = [cell(row[predictor], sign) for predictor in PREDICTORS]
+        scores.append(cell(row.get("forest, beside"), "+"))
+        facts = [row[fact] for fact in ("n_features", "n_probes", "cpu_seconds")]
+        lines.append((row["method"], *scores, *facts, ", ".join(row["notes"])))
     show(
-        f"{name}: {what} with all columns, then differences to it (standard errors)",
-        ("method", "forest", "boosting", "kNN", "columns", "probes", "s"),
-        [cells(row) for row in rows],
+        f"{name}: scores with all columns, then differences to it (standard errors)", header, lines
     )
-    return rows
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print and write."""
     description = (__doc__ or "").partition("\n")[0]
-    options = parser(description, runs=1, help_runs="repetitions of the outer folds")
-    options.add_argument("--folds", type=positive, default=N_FOLDS, help=f"outer folds ({N_FOLDS})")
-    options.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    options.add_argument("--only", choices=TABLES, help="one table")
-    options.add_argument("--probes", type=positive, default=N_PROBES, help=f"({N_PROBES})")
-    options.add_argument("--peers", action="store_true", help="Boruta and RFECV, too")
-    options.add_argument("--update", action="store_true", help="keep the other stored tables")
-    options = options.parse_args(arguments)
-    methods: tuple[str, ...] = OURS
-    python = ""
-    if options.peers:
-        found, trouble = find_peers()
-        if trouble:
-            raise SystemExit(trouble)
-        methods, python = (*OURS, *PEERS), str(found)
+    command = resumable(description, runs=1, help_runs="rounds of five outer folds")
+    command.add_argument("--peers", action="store_true", help="Boruta, too")
+    command.add_argument("--data", type=Path, default=FOLDER, help="folder of tables")
+    options = command.parse_args(arguments)
+    methods, python = real_tables.methods_of(options.peers)
+    there = [name for name in real_tables.available(options.data) if name in REAL]
+    names = [name for name in (*TABLES, *there) if options.only in (None, name)]
+    wanted = [
+        (name, method, options.seed + number)
+        for number in range(N_FOLDS * options.runs)
+        for name in names
+        for method in ("all", *methods)
+    ]
+    work = partial(examine, folder=options.data, python=python)
+    found: dict[str, dict[str, dict[int, dict[str, Any]]]] = {}
+    for one in collect("prediction", wanted, work, options):
+        name, method, number = one["key"]
+        found.setdefault(name, {}).setdefault(method, {})[number] = one
     rows: list[dict[str, Any]] = []
-    if options.update:
-        options.out = options.out or RESULTS / "prediction.json"
-        if options.out.exists():
-            rows = json.loads(options.out.read_text())["results"]["rows"]
-    PIDSelector(n_permutations=39).fit(*load_wine(return_X_y=True))  # loads or compiles kernels
-    order = list(TABLES)
-    for name in [options.only] if options.only else TABLES:
-        rows = [row for row in rows if row["table"] != name]
-        rows += measure(name, methods, python, options)
-        rows.sort(key=lambda row: order.index(row["table"]))
-        write("prediction", options, {"rows": rows})  # a run that is interrupted keeps its tables
+    for name in names:
+        part = summarise(name, found[name])
+        show_table(name, part)
+        rows += part
+    del options.data
+    write("prediction", options, {"rows": rows})
 
 
 if __name__ == "__main__":

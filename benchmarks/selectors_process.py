@@ -26,19 +26,20 @@ def find_peers(
     return python, "" if python.exists() else install(python, packages)
 
 
-def select_with(
-    python: Path, peer: str, X: Any, y: Any, seed: int, limit: float, n_features: int = 0
-) -> dict[str, Any] | None:
-    """Return the columns that a peer selects, and the seconds; None beyond the limit.
+def ask_once(
+    method: str, table: Mapping[str, Any], seed: int, limit: float, python: str = ""
+) -> dict[str, Any]:
+    """Return the answer of compare_worker.py in a process of its own; a note beyond the limit.
 
-    `n_features` is told to peers that only rank.
+    The process has this Python, or that of the environment that has the method.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.npz"
-        np.savez(file, X=X, y=y, n_features=n_features)
-        command = [str(python), str(HERE / "selectors_outside.py"), peer, str(file), str(seed)]
-        said = within(limit, command, os.environ | ONE_THREAD)
-    return json.loads(said) if said else None
+        np.savez(file, **table)
+        request = json.dumps({"method": method, "file": str(file), "seed": seed})
+        command = [python or sys.executable, str(HERE / "compare_worker.py"), request]
+        said = within(limit, command, os.environ | ONE_THREAD | {"PYTHONWARNINGS": "ignore"})
+    return json.loads(said) if said else {"note": f"over {limit:.0f} s"}
 
 
 def within(limit: float, command: Sequence[str], environment: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""How fast: one estimate beside four peers, whole selections, imports and the first call."""
+"""How fast: one estimate beside four peers, whole selections and imports."""
 
 from __future__ import annotations
 
@@ -107,18 +107,6 @@ def time_selections(name: str, rounds: int, seed: int) -> list[dict[str, Any]]:
 
 # ---------------------------------------------------------------------------- fresh processes
 
-FIRST_CALL = """
-from pidselect import PIDSelector, datasets
-problem = datasets.friedman(200, random_state=0)
-selector = PIDSelector(n_permutations=50, n_jobs=1, random_state=0)
-start = time.perf_counter()
-selector.fit(problem.X, problem.y)
-first = time.perf_counter() - start
-start = time.perf_counter()
-selector.fit(problem.X, problem.y)
-print(first, time.perf_counter() - start)
-"""
-
 IMPORTS = ("import sklearn.base", "import pidselect", "from pidselect import PIDSelector")
 
 
@@ -136,18 +124,10 @@ def time_imports(rounds: int) -> dict[str, float]:
     return dict(zip(IMPORTS, map(min, zip(*times, strict=True)), strict=True))
 
 
-def time_first_call(rounds: int) -> dict[str, float]:
-    """Time the first and the second of two equal fits, the kernels being on disk already."""
-    fresh(FIRST_CALL)  # compiles what is not
-    times = [fresh(FIRST_CALL) for _ in range(rounds)]
-    return dict(zip(("first", "second"), map(min, zip(*times, strict=True)), strict=True))
-
-
 # ---------------------------------------------------------------------------- all of it
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print and write."""
     options = parser(__doc__, runs=5, help_runs="rounds, of which the best counts")
     options.add_argument(
         "--peers", type=Path, help="a python with ennemi and tigramite (one is made in out)"
@@ -181,12 +161,6 @@ def measure(rounds: int, seed: int, peers: Outside, results: dict[str, Any]) -> 
         "Imports in a fresh process",
         ("statement", "ms"),
         [(line, 1e3 * took) for line, took in results["import_seconds"].items()],
-    )
-    results["first_call_seconds"] = time_first_call(rounds)
-    show(
-        "A small fit in a fresh process, kernels on disk",
-        ("call", "ms"),
-        [(call, 1e3 * took) for call, took in results["first_call_seconds"].items()],
     )
 
 

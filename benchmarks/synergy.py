@@ -2,9 +2,8 @@
 
 `cases`: pairs and triples of many sorts. `published`: the data of Passemiers et al. (Scientific
 Reports 14, 2024), beside their numbers. `heritability`: pairs of loci by heritability, allele
-frequency, samples and columns; `--plot` draws the stored numbers. `null`: wide tables without
-relevant columns. With `--peers`, MultiSURF, Boruta and the importance in a forest select from the
-same tables; MultiSURF and the forest, which only rank, are told the number of relevant columns.
+frequency, samples and columns; `--plot` draws the stored numbers. `compare.py` has other selectors
+on some of these tables.
 """
 
 from __future__ import annotations
@@ -24,21 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import synergy_data as data
 from common import RESULTS, fit, interval, parser, positive, repeat, show, write
-from selectors_process import PACKAGES, find_peers, select_with
 
 from pidselect import PIDSelector
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "synergy_heritability.png"
 
-PEERS = ("multisurf", "boruta", "forest")
-RANKING = ("multisurf", "forest")  # told the number of relevant columns, so of no use if that is 0
-PEERS_FOLDER, PEERS_PACKAGES = "synergy-env", (*PACKAGES, "skrebate==0.8.4")
-LIMIT = 300.0  # seconds that a peer may take for a table
 LEAST = 90.0  # percent of the tables in which exactly the relevant columns must be selected
-MOST_FALSE = 7.5  # percent of null tables
 
 COLUMNS = (64, 128, 256, 512, 1024, 2048)
-NULL_SHAPE = (300, 1000)
 HERITABILITIES, ALLELES = (0.05, 0.1, 0.2, 0.4), (0.2, 0.4)
 LOCI_SAMPLES, LOCI_COLUMNS = (400, 800, 1600), (20, 100, 1000)
 
@@ -156,16 +148,6 @@ def heritability_cells() -> dict[str, Cell]:
     return cells
 
 
-def null_cells() -> dict[str, Cell]:
-    """Return wide tables without relevant columns."""
-    return {
-        f"{columns}, {target}": Cell(
-            partial(data.unrelated, shape=NULL_SHAPE, columns=columns, target=target), {}
-        )
-        for columns, target in product(("genotypes", "continuous"), ("class", "numeric"))
-    }
-
-
 class Outcome(NamedTuple):
     """What one method makes of one table."""
 
@@ -181,27 +163,9 @@ class Outcome(NamedTuple):
         return self.n_found == self.n_relevant and not self.n_false
 
 
-def select(cell: Cell, method: str, options: Namespace, seed: int) -> Outcome | None:
-    """Select from a fresh table; None if a peer takes too long."""
+def select(cell: Cell, method: str, options: Namespace, seed: int) -> Outcome:
+    """Select from a fresh table with the default settings, or with lookahead=N."""
     problem = cell.make(np.random.default_rng(seed))
-    if method in PEERS:
-        python, _ = find_peers(PEERS_FOLDER, PEERS_PACKAGES)
-        told = select_with(
-            *(python, method, problem.X, problem.y, seed, options.limit),
-            n_features=len(problem.relevant),
-        )
-        if told is None:
-            return None
-    else:
-        told = select_ours(problem, method, options, seed)
-    found = set(told["selected"]) & problem.relevant
-    n_false = len(told["selected"]) - len(found)
-    times = told["seconds"], told["cpu_seconds"]
-    return Outcome(len(problem.relevant), len(found), n_false, *times)
-
-
-def select_ours(problem: data.Problem, method: str, options: Namespace, seed: int) -> Row:
-    """Select with the default settings, or with lookahead=N."""
     settings = {} if method == "default" else {"lookahead": int(method.partition("=")[2])}
     selector = PIDSelector(
         **settings,
@@ -212,8 +176,10 @@ def select_ours(problem: data.Problem, method: str, options: Namespace, seed: in
     )
     start, used = time.perf_counter(), cpu_seconds()
     fit(selector, problem.X, problem.y)
-    times = {"seconds": time.perf_counter() - start, "cpu_seconds": cpu_seconds() - used}
-    return {"selected": selector.selected_.tolist(), **times}
+    times = time.perf_counter() - start, cpu_seconds() - used
+    selected = set(selector.selected_.tolist())
+    n_found = len(selected & problem.relevant)
+    return Outcome(len(problem.relevant), n_found, len(selected) - n_found, *times)
 
 
 def cpu_seconds() -> float:
@@ -221,22 +187,10 @@ def cpu_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def examine(cell: Cell, method: str, options: Namespace) -> list[Outcome]:
-    """Return the outcomes with all seeds; none if the first takes too long."""
-    first = select(cell, method, options, options.seed)
-    if first is None or options.runs == 1:
-        return [] if first is None else [first]
-    rest = Namespace(seed=options.seed + 1, runs=options.runs - 1, jobs=options.jobs)
-    others = repeat(select, cell, method, options, options=rest)
-    return [first, *(outcome for outcome in others if outcome is not None)]
-
-
 def measure(name: str, cell: Cell, method: str, options: Namespace) -> Row:
     """Return the row of a method on the tables of one sort."""
     row = {"case": name, "method": method, **cell.about}
-    outcomes = examine(cell, method, options)
-    if not outcomes:
-        return row | {"runs": 0, "note": f"over {options.limit:g} s"}
+    outcomes: list[Outcome] = repeat(select, cell, method, options, options=options)
     n_relevant, n_exact = outcomes[0].n_relevant, sum(outcome.is_exact for outcome in outcomes)
     row |= {
         "runs": len(outcomes),
@@ -246,10 +200,8 @@ def measure(name: str, cell: Cell, method: str, options: Namespace) -> Row:
         "seconds": median([outcome.seconds for outcome in outcomes]),
         "cpu_seconds": median([outcome.cpu_seconds for outcome in outcomes]),
     }
-    if options.part == "null":
-        row |= share_of("with_false", len(outcomes) - n_exact, len(outcomes))
-        return row | {"met": row["percent"] <= MOST_FALSE}
-    row |= share_of("exact", n_exact, len(outcomes))
+    low, high = interval(n_exact, len(outcomes))
+    row |= {"exact": n_exact, "percent": 100.0 * n_exact / len(outcomes), "low": low, "high": high}
     match options.part:
         case "cases":
             row |= {"seconds_asked": cell.seconds}
@@ -259,12 +211,6 @@ def measure(name: str, cell: Cell, method: str, options: Namespace) -> Row:
             row |= {"share_found": row["found"] / n_relevant}
             row |= {"met": row["share_found"] >= row["published"]}
     return row
-
-
-def share_of(name: str, count: int, runs: int) -> Row:
-    """Return a count and its share in percent, with the 95 % interval."""
-    low, high = interval(count, runs)
-    return {name: count, "percent": 100.0 * count / runs, "low": low, "high": high}
 
 
 PARTS = {
@@ -281,7 +227,6 @@ PARTS = {
     "heritability": Part(
         heritability_cells(), 50, ("exact", "percent", "low", "high", "found", "false", *TIMES)
     ),
-    "null": Part(null_cells(), 200, ("with_false", "percent", "low", "high", *TIMES, "met")),
 }
 
 
@@ -303,9 +248,7 @@ def measure_part(options: Namespace) -> None:
         rows = json.loads(options.out.read_text())["results"]["rows"]
     order, header = list(part.cells), ("method", "runs", *part.shown)
     for name, cell in asked.items():
-        has_relevant = bool(cell.make(np.random.default_rng(options.seed)).relevant)
-        methods = [one for one in options.methods if has_relevant or one not in RANKING]
-        new = [measure(name, cell, method, options) for method in methods]
+        new = [measure(name, cell, method, options) for method in options.methods]
         show(title(name, cell), header, [[row.get(key) for key in header] for row in new])
         done = {(row["case"], row["method"]) for row in new}
         rows = [row for row in rows if (row["case"], row["method"]) not in done] + new
@@ -325,9 +268,8 @@ def lookahead(text: str) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, or draw what was measured."""
     description = (__doc__ or "").partition("\n")[0]
-    command = parser(description, runs=50, help_runs="tables of each sort; of null ones 200")
+    command = parser(description, runs=50, help_runs="tables of each sort")
     command.set_defaults(runs=None)
     command.add_argument("part", choices=PARTS)
     command.add_argument("--jobs", type=int, default=1, help="processes, a table each (1)")
@@ -340,12 +282,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         type=lookahead,
         default=["default"],
         help="one or more of default, 1, 2, ... (default)",
-    )
-    command.add_argument(
-        "--peers", nargs="*", choices=PEERS, help=f"all or some of {', '.join(PEERS)}"
-    )
-    command.add_argument(
-        "--limit", type=float, default=LIMIT, help=f"seconds of a peer ({LIMIT:g})"
     )
     command.add_argument(
         "--only", dest="sorts", nargs="+", default=[], help="sorts of tables, with * and ?"
@@ -365,11 +301,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         draw(json.loads(options.out.read_text())["results"]["rows"]).savefig(picture)
         print(f"drawn to {picture}")
         return
-    if options.peers is not None:
-        _, trouble = find_peers(PEERS_FOLDER, PEERS_PACKAGES)
-        if trouble:
-            raise SystemExit(trouble)
-        options.methods = [*options.methods, *(options.peers or PEERS)]
     options.runs = options.runs or PARTS[options.part].runs
     measure_part(options)
 

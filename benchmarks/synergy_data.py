@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -278,13 +277,3 @@ def published(rng: Rng, rule: Rule, n_columns: int) -> Problem:
 
 
 # ---------------------------------------------------------------------------- null
-
-
-def unrelated(rng: Rng, shape: Sequence[int], columns: str, target: str) -> Problem:
-    """Genotypes, their minor alleles from 0.05 to 0.5, or normal columns, and any target."""
-    if columns == "genotypes":
-        X = rng.binomial(2, rng.uniform(0.05, 0.5, size=shape[1]), size=shape).astype(float)
-    else:
-        X = rng.standard_normal(shape)
-    y = rng.integers(2, size=shape[0]) if target == "class" else rng.standard_normal(shape[0])
-    return Problem(X, y, frozenset(), {})

@@ -48,17 +48,26 @@ MODELS = {
 
 #: The tables of ordinary_tables.py by their names in its file, with the settings.
 ORDINARY = {
-    "credit": "credit, 1,000 x 20, 13 label columns",
+    "friedman": "Friedman I, 1,000 x 10",
     "breast_cancer": "breast cancer, 569 x 30",
+    "credit": "credit, 1,000 x 20, 13 label columns",
     "abalone": "abalone, 4,177 x 8, one label column",
+    "madelon": "MADELON, 500 columns",
+    "ipss": "simulation of IPSS, 500 x 500",
+    "wide": "200 x 5,000",
+    "wide_lookahead": "200 x 5,000, with look-ahead",
+    "forty": "1,000 x 40",
+    "tall": "100,000 x 30",
+    "million": "1,000,000 x 20",
+    "widest": "100 x 100,000",
     "cold": "toy, 1,000 x 3, kernels not compiled",
     "cold_no_bytecode": "the same without Python's byte code",
-    "wide": '200 x 5,000, `"auto"`, two threads',
-    "tall": "100,000 x 30",
-    "madelon": 'MADELON, 2,000 x 500, `"auto"`, two threads',
+    "cold_numbers": "a new process: Friedman I, 1,000 x 10",
+    "cold_classes": "a new process: breast cancer",
+    "cold_mixed": "a new process: credit",
 }
 
-#: Other selectors in the results of ordinary_tables.py, and methods in those of blankets.py.
+#: Other selectors in the results of prediction.py, and methods in those of blankets.py.
 PEERS = {"boruta": "Boruta", "rfecv": "RFECV"}
 METHODS = {"hiton-mb": "HITON-MB", "iamb": "IAMB", **PEERS}
 
@@ -200,33 +209,27 @@ def shares(records: Records, experiment: str, comparison: str, digits: int = 1) 
 def calibration(records: Records) -> str:
     """How often anything is selected where nothing is relevant."""
     rows = [
-        [
-            one["table"].replace("_", " "),
-            f"{one['runs']:,}",
-            str(one["alarms"]),
-            f"{one['low']:.1f} to {one['high']:.1f} %",
-        ]
-        for one in records.of("calibration")["tables"]
+        [one["case"], f"{one['data sets']:,}", number(one["percent"]), _interval(one)]
+        for one in records.of("calibration")["rows"]
     ]
-    return markdown(["columns", "runs", "false positives", "95 % interval"], rows)
+    return markdown(["columns", "data sets", "false positives, %", "95 % interval"], rows)
+
+
+def _interval(row: dict[str, Any]) -> str:
+    return f"{row['low']:.1f} to {row['high']:.1f} %"
 
 
 def conditional_nulls(records: Records) -> str:
     """How often a function of the conditioning set, or an informative column, is included."""
-    found = records.of("conditional_nulls")["rows"]
     rows = [
         [
-            row["case"],
-            row["shape"],
-            f"{row['n_samples']:,}",
-            number(row["global and local"]),
-            number(row["global and residual"]),
-            f"{row['low']:.1f} to {row['high']:.1f}",
+            *(row["case"], row["shape"], f"{row['n_samples']:,}", str(row["data sets"])),
+            *(number(row["percent"]), _interval(row)),
         ]
-        for row in found
+        for row in records.of("conditional_nulls")["rows"]
     ]
-    header = ["x and y", "shape", "samples", '`"global", "local"`', '`"global", "residual"`']
-    return markdown([*header, "95 % interval"], rows)
+    header = ["x and y", "shape", "samples", "data sets", "x included, %", "95 % interval"]
+    return markdown(header, rows)
 
 
 def functions_given(records: Records) -> str:
@@ -234,23 +237,12 @@ def functions_given(records: Records) -> str:
     found = records.of("conditional_nulls")["rows"]
     rows = []
     for shape, size in dict.fromkeys((row["shape"], row["n_samples"]) for row in found):
-        same = [row for row in found if (row["shape"], row["n_samples"]) == (shape, size)]
-        cells = [shape, f"{size:,}", str(len(same))]
-        for schemes in ("global and local", "global and residual"):
-            percent = [row[schemes] for row in same]
-            cells.append(f"{sum(percent) / len(percent):.1f} ({max(percent):.1f})")
-        rows.append(cells)
-    header = ["shape", "samples", "cases", '`"global", "local"`', '`"global", "residual"`']
-    return markdown(header, rows)
-
-
-def functions_whole(records: Records) -> str:
-    """How often exactly the parts are selected, and their function with them."""
-    rows = [
-        [row["parts"], str(row["data sets"]), number(row["exact"]), number(row["with function"])]
-        for row in records.of("conditional_nulls")["whole"]
-    ]
-    return markdown(["relevant", "data sets", "exactly these", "their function"], rows)
+        percent = [
+            row["percent"] for row in found if (row["shape"], row["n_samples"]) == (shape, size)
+        ]
+        ends = [number(fmean(percent)), number(min(percent)), number(max(percent))]
+        rows.append([shape, f"{size:,}", str(len(percent)), *ends])
+    return markdown(["shape", "samples", "cases", "mean, %", "smallest", "largest"], rows)
 
 
 def synergy(records: Records) -> str:
@@ -274,46 +266,6 @@ def _exact(one: dict[str, Any]) -> list[str]:
     return [f"{one['exact']} of {one['runs']}", interval, found, number(one["false"], 2), *times]
 
 
-def synergy_speed(records: Records) -> str:
-    """The time of one pair or triple in one permutation."""
-    rows = [
-        [
-            {2: "pair", 3: "triple"}[one["tuple"]],
-            f"{one['sort']}, {one['levels']} levels",
-            f"{one['samples']:,}",
-            f"{number(one['ns'], 0)} ns",
-        ]
-        for one in records.of("synergy_cost")["times"]
-    ]
-    return markdown(["tuple", "columns", "rows", "time"], rows)
-
-
-def synergy_cost(records: Records) -> str:
-    """The time of all pairs and triples."""
-    found = records.of("synergy_cost")["costs"]
-    cells = {(one["sort"], one["columns"], one["tuple"]): one for one in found}
-    rows = []
-    for (sort, columns, order), pairs in cells.items():
-        if order == 2:
-            triples = cells[sort, columns, 3]
-            by_default = ("no", "pairs", "pairs, triples")[pairs["auto"] + triples["auto"]]
-            times = [_duration(pairs[key]) for key in ("seconds", "seconds_none")]
-            about = [f"{columns:,} {sort}", f"{pairs['tuples']:,}", f"{pairs['operations']:.1e}"]
-            rows.append([*about, *times, _duration(triples["seconds"]), by_default])
-    header = ["columns", "pairs", "operations", "pairs, one found", "pairs, none found"]
-    return markdown([*header, "triples, one found", "by default"], rows)
-
-
-def _duration(seconds: float) -> str:
-    """Return a time in seconds, minutes, hours or days."""
-    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    if seconds < 0.1:
-        return "< 0.1 s"
-    return f"{seconds:.{0 if seconds >= 10 else 1}f} s"
-
-
 def synergy_published(records: Records) -> str:
     """Share of relevant columns found in published data sets, beside published shares."""
     rows = []
@@ -329,31 +281,6 @@ def synergy_published(records: Records) -> str:
         rows.append([*about, *cells, best])
     header = ["data", "columns", "method", "tables", "share found", "false", "time"]
     return markdown([*header, "best published share"], rows)
-
-
-def synergy_null(records: Records) -> str:
-    """Wide tables without relevant columns: how often something is selected."""
-    rows = [
-        [
-            one["case"],
-            f"{one['with_false']} of {one['runs']}",
-            f"{one['low']:.1f} to {one['high']:.1f} %",
-            f"{short(one['seconds'])} s",
-        ]
-        for one in records.of("synergy-null")["rows"]
-    ]
-    return markdown(["columns, target", "with a false selection", "95 % interval", "time"], rows)
-
-
-def sequential(records: Records) -> str:
-    """Permutations of sequential tests."""
-    one = records.of("sequential-friedman1")["models"][0]
-    rows = [
-        ["permutations, 200 per test", f"{one['draws_fixed']:,} in {one['runs']} data sets"],
-        ["permutations, sequential", f"{one['draws_auto']:,}, {one['percent']:.0f} %"],
-        ["the same columns selected", f"{one['same']} of {one['runs']}"],
-    ]
-    return markdown(["Friedman I, 1,000 samples", ""], rows)
 
 
 def estimates(records: Records) -> str:
@@ -389,14 +316,13 @@ def ordinary(records: Records) -> str:
         table, work, version = (row[key] for key in ("table", "work", "version"))
         if version == "before":
             continue
-        is_ours = version == "now"
         rows.append(
             [
                 ORDINARY[table],
-                work if is_ours else f"{work}, {PEERS[version]}",
-                _time(before.get((table, work))) if is_ours else "",
+                work,
+                _time(before.get((table, work))),
                 _time(row),
-                "" if row["goal"] is None else f"{row['goal']:.0f} s",
+                "" if row["goal"] is None else f"{row['goal']:g} s",
                 f"{row['peak_mb']:.0f} MB" if "peak_mb" in row else "",
                 str(len(row["selected"])) if "selected" in row else "",
                 f"{row['right']} of {row['relevant']}" if "right" in row else "",
@@ -409,26 +335,8 @@ def ordinary(records: Records) -> str:
 def _time(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
-    return f"{short(row['seconds'])} s" if "seconds" in row else row["note"]
-
-
-def growth(records: Records) -> str:
-    """The time and memory of a selection over samples and columns."""
-    cells = [one for one in records.of("growth")["cells"] if one["part"] == "selection"]
-    sizes = sorted({(one["samples"], one["columns"]) for one in cells})
-    names = list(dict.fromkeys(one["estimator"] for one in cells))
-    rows = []
-    for samples, columns in sizes:
-        row = [f"{samples:,}", f"{columns:,}"]
-        for name in names:
-            wanted = (name, samples, columns)
-            same = [x for x in cells if (x["estimator"], x["samples"], x["columns"]) == wanted]
-            known = bool(same) and same[0].get("seconds") is not None
-            row.append(
-                f"{short(same[0]['seconds'])} s, {same[0]['peak_mb']:.0f} MB" if known else ""
-            )
-        rows.append(row)
-    return markdown(["samples", "columns", *names], rows)
+    seconds = row.get("cpu_seconds", row.get("seconds"))
+    return row["note"] if seconds is None else f"{short(seconds)} s"
 
 
 def decompositions(records: Records) -> str:
@@ -820,7 +728,7 @@ def circumstances(records: Records) -> str:
     for name, record in records.results.items():
         options, about = record.get("options", {}), record["environment"]
         cpu = about.get("gpu") or f"{about['cpu']}, {about['logical_cpus']} threads"
-        runs = f"{options['runs']:,}" if "runs" in options else ""
+        runs = f"{options['runs']:,}" if options.get("runs") else ""
         rows.append([f"`{name}.json`", _day(record["date"]), runs, cpu, _versions(about)])
     made = _day(records.reproduction["made"])
     for about in records.reproduction["environments"]:
@@ -848,17 +756,11 @@ TABLES: dict[str, Callable[[Records], str]] = {
     "calibration": calibration,
     "conditional-nulls": conditional_nulls,
     "functions-given": functions_given,
-    "functions-whole": functions_whole,
     "synergy": synergy,
-    "synergy-speed": synergy_speed,
-    "synergy-cost": synergy_cost,
     "synergy-published": synergy_published,
-    "synergy-null": synergy_null,
-    "sequential": sequential,
     "estimates": estimates,
     "selections": selections,
     "ordinary": ordinary,
-    "growth": growth,
     "decompositions": decompositions,
     "stress": stress,
     "blankets": blankets,
@@ -943,29 +845,16 @@ def loss(records: Records, predictor: str) -> str:
     return number(-one[predictor]["mean"], 3)
 
 
-def same_function(records: Records, shape: str, schemes: str) -> str:
+def same_function(records: Records, shape: str) -> str:
     """Return how often a function of the conditioning set is included, in percent."""
-    found = records.of("conditional_nulls")["rows"]
-    same = [row[schemes] for row in found if (row["shape"], row["n_samples"]) == (shape, 1000)]
-    return number(fmean(same))
+    found = [row for row in records.of("conditional_nulls")["rows"] if row["shape"] == shape]
+    largest = max(row["n_samples"] for row in found)
+    return number(fmean(row["percent"] for row in found if row["n_samples"] == largest))
 
 
 def found_of_ten(records: Records, row: str, column: str) -> str:
     """Return how many of ten columns are found in the experiment of Appendix C."""
     return mean(records.cells("medium", "found")[row, column])
-
-
-def scanned(records: Records, seconds: str) -> str:
-    """Return the time of all pairs of 1,000 numbers."""
-    costs = records.of("synergy_cost")["costs"]
-    key = ("numbers", 1000, 2)
-    (one,) = (row for row in costs if (row["sort"], row["columns"], row["tuple"]) == key)
-    return _duration(one[seconds])
-
-
-def sequentially(records: Records) -> dict[str, Any]:
-    """Return the numbers of sequential tests."""
-    return dict(records.of("sequential-friedman1")["models"][0])
 
 
 def neighbours_found(records: Records, k: int) -> str:
@@ -975,8 +864,8 @@ def neighbours_found(records: Records, k: int) -> str:
 
 
 RATES: dict[str, Callable[[Records], str]] = {
-    "null": lambda r: between(one["alarms"] for one in r.of("calibration")["tables"]),
-    "null-sorts": lambda r: str(len(r.of("calibration")["tables"])),
+    "null": lambda r: between((one["percent"] for one in r.of("calibration")["rows"]), 1),
+    "null-sorts": lambda r: str(len(r.of("calibration")["rows"])),
     "agreeing": lambda r: str(r.reproduction["totals"]["claims"]["agrees"]),
     "decided": lambda r: str(
         sum(map(r.reproduction["totals"]["claims"].get, ("agrees", "differs")))
@@ -985,24 +874,16 @@ RATES: dict[str, Callable[[Records], str]] = {
     "error-added": partial(error_of, value="added"),
     "error-synergy": partial(error_of, value="synergy"),
     "covered": covered,
-    "scan-1000": partial(scanned, seconds="seconds"),
-    "scan-1000-none": partial(scanned, seconds="seconds_none"),
     "found-k4": partial(neighbours_found, k=4),
     "found-k20": partial(neighbours_found, k=20),
-    "sequential-share": lambda r: number(sequentially(r)["percent"], 0),
-    "sequential-same": lambda r: f"{sequentially(r)['same']} of {sequentially(r)['runs']}",
     "paper-fit": lambda r: number(r.of("speed")["selection"][0]["seconds"]),
     "appendix-ksg-100": partial(found_of_ten, row="10 of 50, N = 100", column=PAPER_KSG),
     "appendix-ksg-1000": partial(found_of_ten, row="10 of 50, N = 1,000", column=PAPER_KSG),
     "appendix-ksg-50000": partial(found_of_ten, row="10 of 50, N = 50,000", column=PAPER_KSG),
     "appendix-100": partial(found_of_ten, row="10 of 50, N = 100", column="our defaults"),
     "appendix-1000": partial(found_of_ten, row="10 of 50, N = 1,000", column="our defaults"),
-    "functions-smooth": partial(same_function, shape="smooth", schemes="global and residual"),
-    "functions-kink": partial(same_function, shape="kink or jump", schemes="global and residual"),
-    "functions-smooth-local": partial(same_function, shape="smooth", schemes="global and local"),
-    "functions-kink-local": partial(
-        same_function, shape="kink or jump", schemes="global and local"
-    ),
+    "functions-smooth": partial(same_function, shape="smooth"),
+    "functions-kink": partial(same_function, shape="kink or jump"),
     "compared-null": lambda r: compared_in(r, "null", "any", *OURS),
     "compared-null-dcrt": lambda r: compared_in(r, "null", "any", "dcrt"),
     "compared-null-hiton": lambda r: compared_in(r, "null", "any", "hiton"),
