@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
-import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -140,11 +140,11 @@ def _noted(work: Callable[..., Found], key: tuple[Any, ...]) -> Found:
 
 
 def version_of_package() -> str:
-    """Return the hash of the package's sources in git, or the version without git."""
-    command = ["git", "rev-parse", "--short", "HEAD:./"]
-    folder = Path(pidselect.__file__).parent
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    return done.stdout.strip() or pidselect.__version__
+    """Return a hash of the package's sources, committed or not."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(pidselect.__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
 
 
 def mean_error(values: Sequence[float]) -> tuple[float, float | None]:
@@ -158,7 +158,7 @@ def fit(selector: PIDSelector, X: Any, y: Any) -> tuple[str, ...]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         selector.fit(X, y)
-    return tuple(str(warning.message) for warning in caught)
+    return tuple(f"{one.category.__name__}: {one.message}" for one in caught)
 
 
 def interval(count: int, runs: int) -> tuple[float, float]:

@@ -8,6 +8,7 @@ same on the same data. Settings are the defaults. Tables with no S are whole sel
 from __future__ import annotations
 
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -59,7 +60,7 @@ def examine(name: str, n_samples: int, seed: int) -> dict[str, Any]:
     names = set(map(str, selector.get_feature_names_out())) - set(fixed)
     found: dict[str, Any] = {"included": sorted(names)}
     if warned:
-        found["warnings"] = [text[:60] for text in warned]
+        found["warnings"] = sorted({text[:80] for text in warned})
     if case.group in TEXTBOOK:
         found["textbook"] = bool(known_form(data, case.group == "products") < selector.alpha)
     return found
@@ -95,7 +96,8 @@ def summarise(name: str, n_samples: int, found: Sequence[dict[str, Any]]) -> dic
         is_least = group in ALTERNATIVES
         row["met"] = goal and (100 * share >= goal if is_least else 100 * share <= goal)
         row["cpu_seconds"] = float(np.mean([one["cpu_seconds"] for one in done]))
-        row["warned"] = sum("warnings" in one for one in done)
+        warned = Counter(text.split(":")[0] for one in done for text in one.get("warnings", ()))
+        row["warned"] = ", ".join(f"{name} {count}" for name, count in warned.items()) or None
         if group in TEXTBOOK:
             row["textbook"] = 100 * float(np.mean([one["textbook"] for one in done]))
     if len(done) < len(found):

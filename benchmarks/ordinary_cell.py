@@ -104,13 +104,13 @@ def real(name: str) -> Problem:
     return Problem(X, table.y, useful or None)
 
 
-def friedman(seed: int) -> Problem:
-    """Return Friedman's first model with five irrelevant columns."""
-    from pidselect import datasets
-
-    data = datasets.friedman(1000, random_state=seed)
-    X = pd.DataFrame(data.X, columns=[f"x{place}" for place in range(data.X.shape[1])])
-    return Problem(X, data.y, frozenset(X.columns[list(data.relevant)]))
+def friedman(seed: int, n_columns: int = 10) -> Problem:
+    """Return Friedman's first model of five among uniform columns."""
+    X = np.random.default_rng(seed).uniform(size=(1000, n_columns))
+    y = 10 * np.sin(np.pi * X[:, 0] * X[:, 1]) + 20 * (X[:, 2] - 0.5) ** 2 + X[:, 3:5] @ [10, 5]
+    frame = pd.DataFrame(X, columns=[f"x{place}" for place in range(n_columns)])
+    y += np.random.default_rng([seed, 1]).standard_normal(1000)
+    return Problem(frame, y, frozenset(frame.columns[:5]))
 
 
 def ipss(seed: int) -> Problem:
@@ -151,7 +151,7 @@ TABLES: dict[str, OrdinaryTable] = {
         lambda seed: numbers(seed, 200, 5000), {"fit": 5}, {"lookahead": 1}, ("fit",)
     ),
     "wide_lookahead": OrdinaryTable(lambda seed: numbers(seed, 200, 5000), {}, works=("fit",)),
-    "forty": OrdinaryTable(lambda seed: numbers(seed, 1000, 40), {"fit": 2}, works=("fit",)),
+    "forty": OrdinaryTable(lambda seed: friedman(seed, 40), {"fit": 2}, works=("fit",)),
     "million": OrdinaryTable(
         lambda seed: numbers(seed, 1_000_000, 20, correlation=0.5), {"fit": 180}, works=("fit",)
     ),
