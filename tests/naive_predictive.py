@@ -69,8 +69,8 @@ def functions_of(column: Column) -> tuple[list[Array], list[Array], list[Array]]
     scores = [NORMAL.inv_cdf(share) for share in shares]
     line = centred(scores)
     shapes = [lambda u, t: u**2 / 4, lambda u, t: (u**3 - 3 * u) / 9]
-    for k in range(2, predictive.N_CURVES):
-        shapes.append(lambda u, t, k=k: 2 * cos(pi * k * t) / k**1.5)
+    orders = range(2, predictive.N_CURVES)
+    shapes += [lambda u, t, k=k: 2 * cos(pi * k * t) / k**1.5 for k in orders]
     curves = []
     for shape in shapes:
         raw = [
