@@ -36,7 +36,7 @@ def naive_leave_one_out(features, values, penalty, groups):
     n, m = features.shape
     indicators = (groups[:, np.newaxis] == np.unique(groups)).astype(float)
     design = np.column_stack([features, indicators])
-    weights = np.diag([n * penalty] * m + [0.0] * indicators.shape[1])
+    weights = np.diag(np.concatenate([n * penalty * np.ones(m), np.zeros(indicators.shape[1])]))
     left = np.empty(n)
     for i in range(n):
         others = np.arange(n) != i
@@ -53,7 +53,7 @@ def test_residuals_equal_those_of_fits_without_each_sample(seed, n_groups):
     groups = np.arange(40) % n_groups
     basis = regression._Basis("raw", features, np.array([0.05]), False)
     ridge = regression._Ridge.of(basis, regression._GroupMeans(groups))
-    found = ridge.residuals(values, np.zeros((40, 1), dtype=bool))
+    found, _ = ridge.residuals(values, np.zeros((40, 1), dtype=bool))
     expected = naive_leave_one_out(features, values[:, 0], 0.05, groups)
     np.testing.assert_allclose(found[:, 0], expected, atol=1e-9)
 
@@ -207,23 +207,21 @@ def parts_and_total(seed, n=300):
 
 
 def test_a_total_is_not_included_beside_its_parts():
-    """Of 30 data sets, 1.5 are expected; by local permutations it is included in all."""
+    """Of 20 data sets, one is expected; by local permutations it is included in all."""
     included = 0
-    for seed in range(30):
+    for seed in range(20):
         X, y = parts_and_total(seed)
-        selector = PIDSelector(
-            fixed_features=[0, 1, 2], backward=None, n_permutations=39, random_state=seed
-        )
+        selector = PIDSelector(fixed_features=[0, 1, 2], backward=None, random_state=seed)
         included += 3 in selector.fit(X, y).selected_
-    assert included <= 6
+    assert included <= 4
 
 
 def test_results_do_not_depend_on_workers():
     X, y = parts_and_total(0, 150)
-    plain = PIDSelector(n_permutations=39, random_state=0).fit(X, y)
-    other = PIDSelector(n_permutations=39, random_state=0, n_jobs=2).fit(X, y)
-    assert other.selection_ == plain.selection_
-    assert {step.surrogates for step in plain.selection_.steps} <= {"global", "residual"}
+    for estimator in ("auto", "ksg-rank"):
+        settings = {"estimator": estimator, "random_state": 0}
+        plain, other = (PIDSelector(**settings, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+        assert repr(other.selection_.to_dict()) == repr(plain.selection_.to_dict())
 
 
 def test_a_dependence_of_orders_of_magnitude_is_found():

@@ -24,7 +24,6 @@ from pidselect.significance.sequential import (
     max_permutations,
     wealth,
 )
-from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 alphas = st.sampled_from([0.01, 0.025, 0.05, 0.1, 0.2])
 nulls = st.lists(st.integers(0, 9), min_size=1, max_size=80).map(lambda v: np.array(v, float))
@@ -226,10 +225,10 @@ def fit(X, y, n_permutations="auto", **settings):
     return selector.fit(X, y).selection_
 
 
-portfolios = pytest.mark.parametrize("estimator", ["gaussian", ("copula",)], ids=str)
+estimators = pytest.mark.parametrize("estimator", ["gaussian", "copula"])
 
 
-@portfolios
+@estimators
 @pytest.mark.parametrize("seed", range(4))
 def test_the_same_decisions_as_with_a_fixed_number(seed, estimator):
     X, y = clear(seed=seed)
@@ -243,7 +242,7 @@ def test_the_same_decisions_as_with_a_fixed_number(seed, estimator):
     assert sum(n_used) < sum(step.n_permutations for step in fixed.steps) / 2
 
 
-@portfolios
+@estimators
 @pytest.mark.parametrize("seed", range(4))
 def test_few_permutations_without_relevant_features(seed, estimator):
     selector = PIDSelector(estimator=estimator, n_permutations="auto", lookahead=1, random_state=0)
@@ -257,7 +256,7 @@ def test_few_permutations_without_relevant_features(seed, estimator):
     assert selector.selection_.to_dict()["steps"][0]["critical_value"] is None
 
 
-@portfolios
+@estimators
 def test_a_clear_feature_is_found_at_a_strict_level(estimator):
     X, y = clear()
     record = fit(X[:, [0, 2]], y, estimator=estimator, alpha=0.001, surrogates="global")
@@ -267,7 +266,7 @@ def test_a_clear_feature_is_found_at_a_strict_level(estimator):
     assert record.p_values["x0"] == pytest.approx(1 / 10_001)
 
 
-@portfolios
+@estimators
 @pytest.mark.parametrize("backward", ["minimum", "maximum"])
 def test_scores_and_critical_values_agree_with_decisions(estimator, backward):
     """In all phases, also where the game was won and then lost again."""
@@ -287,10 +286,8 @@ def test_scores_and_critical_values_agree_with_decisions(estimator, backward):
     assert {step.accepted for step in steps} == {True, False}
 
 
-@pytest.mark.parametrize(
-    ("estimator", "n_pilot"), [("gaussian", 0), (("copula",), PILOT_PERMUTATIONS)], ids=str
-)
-def test_n_permutationscounts_those_of_the_test(estimator, n_pilot, monkeypatch):
+@estimators
+def test_n_permutations_counts_those_of_the_test(estimator, monkeypatch):
     asked = []
     score = ConditionalMI.score
 
@@ -303,7 +300,7 @@ def test_n_permutationscounts_those_of_the_test(estimator, n_pilot, monkeypatch)
     assert asked[0].start == 0
     first = asked[: next((i for i, d in enumerate(asked[1:], 1) if d.start == 0), len(asked))]
     assert [number for numbers in first for number in numbers] == list(range(first[-1].stop))
-    assert record.steps[0].n_permutations == first[-1].stop - 1 - n_pilot
+    assert record.steps[0].n_permutations == first[-1].stop - 1
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.1, 0.2])
