@@ -320,7 +320,9 @@ def nearest_lists(given: Block, n: int, k: int, groups=None) -> list[list[int]]:
         values = column.values
         if column.feature_type == "nominal":
             codes = column.codes()
-            parts += [10.0 * (codes == level) for level in range(codes.max() + 1)]
+            levels = sorted(set(codes.tolist()), key=lambda level: (-(codes == level).sum(), level))
+            apart = [level for level in levels if (codes == level).sum() > 5]
+            parts += [10.0 * (codes == level) for level in apart or levels[:1]]
             continue
         missing = np.isnan(values)
         m = 1 + (~missing).sum()
@@ -331,6 +333,8 @@ def nearest_lists(given: Block, n: int, k: int, groups=None) -> list[list[int]]:
         parts.append(norm.ppf(np.array(ranks) / m))
         if missing.any():
             parts.append(10.0 * missing)
+    if groups is not None:
+        parts.append(1e4 * np.asarray(groups))
     points = np.stack(parts, axis=1)
     points = points + np.random.default_rng(n).normal(scale=1e-6, size=points.shape)
     lists = []

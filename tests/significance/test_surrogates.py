@@ -1,4 +1,4 @@
-"""Surrogate schemes against the naive ones, and their uniformity."""
+"""Orders of rows by every surrogate scheme: permutations, which, and how likely each is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 
-import naive_surrogates
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,24 +14,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-import naive
+import naive_score
 from pidselect.data import Block, Column
 from pidselect.significance import (
     SURROGATES,
-    bind_in_parts,
     bind_scheme,
     check_groups,
     count_block_orders,
     permutations,
 )
-from pidselect.significance.surrogates import (
-    NEIGHBOURS,
-    find_strata,
-    nearest_samples,
-    permute_locally,
-)
+from pidselect.significance.near import MAX_APART, NEIGHBOURS, nearest_samples
+from pidselect.significance.row_orders import RowOrders, find_strata
 
 NOTHING = Block()
+maps = st.sampled_from([np.exp, np.cbrt, lambda v: v**3, lambda v: np.arctan(v) - 7])
 seeds = st.integers(0, 2**32 - 1)
 partitions = st.lists(st.integers(0, 4), min_size=1, max_size=60).map(
     lambda values: np.unique(values, return_inverse=True)[1]
@@ -116,21 +111,6 @@ def test_global_permutations():
     np.testing.assert_array_equal(found, permutations((7, 1, 2, 3), range(1, 11), 50))
 
 
-def test_one_group_of_all_is_no_group():
-    for name in ("global", "local", "shift"):
-        alone = SURROGATES[name](NOTHING, 50, None)((1, 2), range(1, 11))
-        grouped = SURROGATES[name](NOTHING, 50, np.zeros(50, dtype=np.int64))((1, 2), range(1, 11))
-        np.testing.assert_array_equal(alone, grouped)
-
-
-@given(partitions, seeds)
-def test_within_groups_equals_the_twin(groups, seed):
-    rows = SURROGATES["global"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
-    expected = [naive_surrogates.within((seed, 1, number), groups) for number in range(1, 4)]
-    np.testing.assert_array_equal(rows, expected)
-    assert (groups[rows] == groups).all()
-
-
 def test_every_order_within_groups_is_equally_likely():
     groups = np.array([0, 1, 0, 1, 1])
     rows = SURROGATES["global"](NOTHING, 5, groups)((11,), range(1, 2401))
@@ -148,15 +128,33 @@ def test_a_group_without_rows_is_none():
         np.testing.assert_array_equal(rows((1,), range(1, 20)), dense((1,), range(1, 20)))
 
 
-# Shifts.
-
-
 @given(partitions, seeds)
-def test_shifts_equal_the_twin(groups, seed):
-    rows = SURROGATES["shift"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
-    expected = [naive_surrogates.shift((seed, 1, number), groups) for number in range(1, 4)]
-    np.testing.assert_array_equal(rows, expected)
+def test_rows_stay_in_their_group(groups, seed):
+    rows = SURROGATES["global"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
     assert is_permutation(rows)
+    assert (groups[rows] == groups).all()
+
+
+@pytest.mark.parametrize("groups", [None, np.zeros(3, dtype=np.int64)])
+def test_every_order_of_three_rows_is_equally_likely_over_keys(groups):
+    """Over stream keys, and over the numbers of one."""
+    orders = RowOrders("global", 3, groups)
+    over_keys = np.concatenate([orders((seed, 5), range(1, 2)) for seed in range(3000)])
+    for rows in (over_keys, orders((9,), range(1, 3001))):
+        found, counts = np.unique(rows, axis=0, return_counts=True)
+        assert len(found) == 6
+        assert 1e-3 < chi_square(counts) < 1 - 1e-3
+
+
+def test_orders_of_two_keys_or_numbers_are_independent():
+    orders = RowOrders("global", 3)
+    codes = orders((1,), range(1, 6001)) @ [9, 3, 1]
+    pairs = np.unique(codes[::2] * 100 + codes[1::2], return_counts=True)[1]
+    assert len(pairs) == 36
+    assert 1e-3 < chi_square(pairs) < 1 - 1e-3
+
+
+# Shifts.
 
 
 def test_every_shift_is_equally_likely():
@@ -173,20 +171,31 @@ def test_groups_shift_by_numbers_of_their_own():
     assert 1e-3 < chi_square(counts) < 1 - 1e-3
 
 
+@given(partitions, seeds)
+def test_shifts_keep_the_order_within_groups(groups, seed):
+    rows = SURROGATES["shift"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
+    for members in (np.flatnonzero(groups == group) for group in set(groups.tolist())):
+        place = np.searchsorted(members, rows[:, members])
+        np.testing.assert_array_equal(members[place], rows[:, members])
+        assert (np.diff(place, axis=1) % len(members) == 1 % len(members)).all()
+
+
 # Whole groups.
 
 
 @given(partitions, seeds)
-def test_blocks_equal_the_twin(groups, seed):
-    sizes = np.bincount(groups)
+def test_blocks_keep_the_order_within_groups(groups, seed):
+    members = [np.flatnonzero(groups == group) for group in sorted(set(groups.tolist()))]
+    sizes = [len(one) for one in members]
     if len(set(sizes)) == len(sizes):
         with pytest.raises(ValueError, match="blocks"):
             SURROGATES["blocks"](NOTHING, len(groups), groups)
         return
     rows = SURROGATES["blocks"](NOTHING, len(groups), groups)((seed, 1), range(1, 4))
-    expected = [naive_surrogates.blocks((seed, 1, number), groups) for number in range(1, 4)]
-    np.testing.assert_array_equal(rows, expected)
     assert is_permutation(rows)
+    for row in rows:
+        for one in members:
+            np.testing.assert_array_equal(row[one], members[groups[row[one[0]]]])
 
 
 def test_every_order_of_blocks_is_equally_likely():
@@ -209,36 +218,78 @@ def test_blocks_need_groups_of_equal_size():
 # Local permutations.
 
 
-@given(seeds, st.integers(2, 40), st.integers(1, 7), st.booleans())
-@settings(max_examples=60)
+@given(seeds, st.integers(8, 40), st.integers(1, 5), st.booleans())
+@settings(max_examples=40, deadline=None)
 def test_neighbours_are_the_nearest_by_all_distances(seed, n, k, grouped):
+    """In a group of fewer samples, the sample itself takes the other places."""
     block = mixed_block(seed, n)
-    groups = np.random.default_rng(seed).integers(0, 3, n) if grouped else np.zeros(n, dtype=int)
+    groups = np.random.default_rng(seed).integers(0, 4, n) if grouped else None
     found = nearest_samples(block, n, groups, k)
-    squared = naive_surrogates.squared_distances(block, n)
-    for i in range(n):
-        mine = found.members[i, : found.size[i]]
-        reachable = np.flatnonzero(groups == groups[i])
-        assert found.size[i] == min(k, len(reachable)) == len(set(mine))
-        assert i in mine
-        assert set(mine) <= set(reachable)
-        nearest = np.sort(squared[i, reachable])[: found.size[i]]
-        np.testing.assert_array_equal(np.sort(squared[i, mine]), nearest)
+    expected = naive_score.nearest_lists(block, n, k, groups)
+    for i, (row, nearest) in enumerate(zip(found.tolist(), expected, strict=True)):
+        assert [j for j in row if j != i] == nearest
 
 
-@given(seeds, st.integers(2, 40))
-def test_local_rows_equal_the_twin(seed, n):
-    block = Block((column("continuous", np.random.default_rng(seed).normal(size=n)),))
-    groups = np.random.default_rng(seed).integers(0, 3, n)
-    found = nearest_samples(block, n, groups, NEIGHBOURS + 1)
-    lists = [row[:size].tolist() for row, size in zip(*found, strict=True)]
-    rows = SURROGATES["local"](block, n, groups)((seed, 1), range(1, 4))
-    for number in range(1, 4):
-        paired = naive_surrogates.local((seed, 1, number), lists)
-        permuted = naive_surrogates.within((seed, 1, number), groups.tolist())
-        few = [np.sum(groups == group) <= NEIGHBOURS + 1 for group in groups]
-        expected = np.where(few, permuted, paired)  # all rows of a small group are neighbours
-        np.testing.assert_array_equal(rows[number - 1], expected)
+@pytest.mark.parametrize("n_levels", [MAX_APART - 1, MAX_APART + 1, 3000])
+def test_labels_of_many_levels(n_levels):
+    """Of rare levels, those whose numbers are near are near; memory does not grow with levels."""
+    rng = np.random.default_rng(0)
+    codes = np.arange(3000) % n_levels
+    block = Block((column("nominal", codes), column("continuous", rng.normal(size=3000))))
+    nearest = nearest_samples(block, 3000)
+    if n_levels < MAX_APART:
+        assert (codes[nearest] == codes[:, np.newaxis]).all()
+    assert (nearest != np.arange(3000)[:, np.newaxis]).all()
+
+
+@given(seeds, st.integers(10, 60), st.lists(maps, min_size=3, max_size=3))
+def test_increasing_maps_change_no_neighbour(seed, n, changes):
+    values = np.random.default_rng(seed).normal(size=(3, n)).round(1)
+    before = Block(tuple(column("continuous", row) for row in values))
+    mapped = [change(row) for change, row in zip(changes, values, strict=True)]
+    after = Block(tuple(column("continuous", row) for row in mapped))
+    np.testing.assert_array_equal(nearest_samples(before, n), nearest_samples(after, n))
+
+
+@pytest.mark.parametrize("n_levels", [1, 3, 40, 1000])
+def test_ties_favour_no_row(n_levels):
+    """Where many samples are alike, they are all in about as many lists, first rows or last."""
+    levels = np.random.default_rng(n_levels).integers(0, n_levels, 1000)
+    block = Block((column("continuous", levels),))
+    listed = np.bincount(nearest_samples(block, 1000).ravel(), minlength=1000)
+    assert listed.max() <= 3 * NEIGHBOURS
+    first, second = np.split(listed, 2)
+    assert first.mean() == pytest.approx(second.mean(), abs=0.4)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_near_samples_change_places_in_pairs(seed):
+    """One is in the list of the other, and few stay."""
+    n = 300
+    block = Block((*mixed_block(seed, n).columns, column("continuous", np.arange(n))))
+    rows = SURROGATES["local"](block, n, None)((seed,), range(1, 21))
+    near = np.zeros((n, n), dtype=bool)
+    near[np.arange(n)[:, np.newaxis], nearest_samples(block, n)] = True
+    for row in rows:
+        np.testing.assert_array_equal(row[row], np.arange(n))
+        alone = row == np.arange(n)
+        assert (alone | (near | near.T)[np.arange(n), row]).all()
+        assert alone.sum() < 0.2 * n
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_strata_are_never_mixed(seed):
+    rng = np.random.default_rng(seed)
+    block = Block(
+        (column("ordinal", rng.integers(0, 3, 150)), column("nominal", rng.integers(0, 3, 150)))
+    )
+    rows = SURROGATES["local"](block, 150, None)((seed,), range(1, 6))
+    assert is_permutation(rows)
+    codes = block.codes()
+    assert (codes[rows] == codes).all()
+    within = SURROGATES["global"](NOTHING, 150, codes)((seed,), range(1, 6))
+    np.testing.assert_array_equal(rows, within)
 
 
 def test_pairs_are_no_fixed_partners():
@@ -248,59 +299,6 @@ def test_pairs_are_no_fixed_partners():
     assert 0.4 < (rows == np.arange(40)).mean() < 0.6
 
 
-maps = st.sampled_from([np.exp, np.negative, lambda v: v**3, lambda v: -np.arctan(v) - 7])
-
-
-@given(seeds, st.integers(2, 60), st.lists(maps, min_size=3, max_size=3))
-def test_monotone_maps_change_no_neighbour(seed, n, changes):
-    values = np.random.default_rng(seed).normal(size=(3, n)).round(1)
-    before = Block(tuple(column("continuous", row) for row in values))
-    mapped = [change(row) for change, row in zip(changes, values, strict=True)]
-    after = Block(tuple(column("continuous", row) for row in mapped))
-    np.testing.assert_array_equal(nearest_samples(before, n)[0], nearest_samples(after, n)[0])
-
-
-@given(seeds, st.integers(2, 60))
-def test_names_of_levels_change_no_neighbour(seed, n):
-    rng = np.random.default_rng(seed)
-    codes, names = rng.integers(0, 6, n), rng.permutation(6)
-    found = [
-        nearest_samples(Block((column("nominal", c), column("ordinal", np.arange(n)))), n)[0]
-        for c in (codes, names[codes])
-    ]
-    np.testing.assert_array_equal(*found)
-
-
-def test_a_tree_and_all_pairs_agree():
-    """Labels that are all different set all others further off by the same, beyond any tree."""
-    n = 300
-    rng = np.random.default_rng(0)
-    numbers = tuple(column("continuous", row) for row in rng.normal(size=(3, n)).round(1))
-    labels = column("nominal", rng.permutation(n))
-    by_tree, by_pairs = (nearest_samples(Block(b), n)[0] for b in (numbers, (*numbers, labels)))
-    np.testing.assert_array_equal(by_tree, by_pairs)
-
-
-@pytest.mark.parametrize("n_levels", [1, 3, 40, 1000])
-def test_ties_favour_no_row(n_levels):
-    """Where many samples are alike, they are all in about as many lists, first rows or last."""
-    n = 1000
-    levels = np.random.default_rng(n_levels).integers(0, n_levels, n)
-    listed = np.bincount(nearest_samples(Block((column("continuous", levels),)), n)[0].ravel())
-    assert listed.min() >= 1
-    assert listed.max() <= 3 * NEIGHBOURS
-    first, second = np.split(listed, 2)
-    assert first.mean() == pytest.approx(second.mean(), abs=0.4)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_the_nearest_sample_is_the_sample_itself(seed):
-    """Its place in the list is passed over, so it must be there, in groups of any size."""
-    groups = np.repeat([0, 1, 2, 3], [1, 2, NEIGHBOURS + 1, 40])
-    found = nearest_samples(mixed_block(seed, len(groups)), len(groups), groups, NEIGHBOURS + 1)
-    np.testing.assert_array_equal(found.members[:, 0], np.arange(len(groups)))
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_local_rows_stay_in_their_group(seed):
     n = 200
@@ -308,23 +306,6 @@ def test_local_rows_stay_in_their_group(seed):
     rows = SURROGATES["local"](mixed_block(seed, n), n, groups)((seed,), range(1, 21))
     assert is_permutation(rows)
     assert (groups[rows] == groups).all()
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_neighbours_change_places_in_pairs(seed):
-    """One is in the list of the other; few stay, and no two of those are in each other's."""
-    n = 300
-    block = Block((*mixed_block(seed, n).columns, column("continuous", np.zeros(n))))
-    rows = SURROGATES["local"](block, n, None)((seed,), range(1, 21))
-    members = nearest_samples(block, n, None, NEIGHBOURS + 1).members
-    near = np.zeros((n, n), dtype=bool)
-    near[np.arange(n)[:, np.newaxis], members] = True
-    for row in rows:
-        np.testing.assert_array_equal(row[row], np.arange(n))
-        assert (near | near.T)[np.arange(n), row].all()
-        alone = np.flatnonzero(row == np.arange(n))
-        assert len(alone) < 0.2 * n
-        assert (near & near.T)[np.ix_(alone, alone)].sum() == len(alone)  # each is its own nearest
 
 
 def test_clusters_are_never_mixed():
@@ -349,20 +330,6 @@ def test_values_move_either_way_and_not_far():
         assert 0.15 < (moved == step).mean() < 0.25
 
 
-@given(seeds)
-def test_strata_are_never_mixed(seed):
-    rng = np.random.default_rng(seed)
-    block = Block(
-        (column("ordinal", rng.integers(0, 3, 150)), column("nominal", rng.integers(0, 3, 150)))
-    )
-    rows = SURROGATES["local"](block, 150, None)((seed,), range(1, 6))
-    assert is_permutation(rows)
-    codes = block.codes()
-    assert (codes[rows] == codes).all()
-    expected = [naive_surrogates.within((seed, number), codes) for number in range(1, 6)]
-    np.testing.assert_array_equal(rows, expected)
-
-
 def test_strata_within_groups():
     rng = np.random.default_rng(1)
     levels, groups = rng.integers(0, 3, 200), rng.integers(0, 4, 200)
@@ -371,14 +338,6 @@ def test_strata_within_groups():
     assert (levels[rows] == levels).all()
     assert (groups[rows] == groups).all()
     assert (rows != np.arange(200)).any()
-
-
-def test_every_order_within_strata_is_equally_likely():
-    levels = Block((column("ordinal", [2, 1, 2, 1, 1]),))
-    rows = permute_locally(levels, 5, None, n_neighbours=2)((11,), range(1, 2401))
-    _, counts = np.unique(rows, axis=0, return_counts=True)
-    assert len(counts) == 2 * 6
-    assert 1e-3 < chi_square(counts) < 1 - 1e-3
 
 
 def test_integers_of_many_levels_are_numbers():
@@ -452,10 +411,6 @@ def test_odd_groups(groups, message):
         check_groups(groups, 4)
 
 
-def test_the_twin_permutes_as_the_other_twin_does():
-    assert naive_surrogates.within((1, 2, 3), [0] * 9) == naive.permutation((1, 2, 3), 9)
-
-
 @pytest.mark.parametrize(
     ("rows", "words"),
     [([[0, 1, 1, 3]], r"rows\[0, 2\] is 1"), ([[0, 1, 2, 4]], r"rows\[0, 3\] is 4")],
@@ -484,17 +439,3 @@ def test_block_orders_are_those_of_groups_of_equal_size(groups):
     orders = math.prod(math.factorial(sizes.count(size)) for size in set(sizes))
     assert count_block_orders(groups) == orders
     assert count_block_orders(np.arange(4)) == 24
-
-
-def test_groups_are_kept_within_parts():
-    """Samples are exchanged within a group and a part of the rows only."""
-    rng = np.random.default_rng(0)
-    groups, parts = rng.integers(0, 3, 60), [np.arange(0, 60, 3), np.flatnonzero(np.arange(60) % 3)]
-    for scheme in ("global", "local"):
-        given = Block((column("continuous", rng.normal(size=60)),))
-        rows = bind_in_parts(scheme, given, parts, check_groups(groups, 60))((1,), range(20))
-        assert is_permutation(rows)
-        assert (groups[rows] == groups).all()
-        assert ((rows % 3 == 0) == (np.arange(60) % 3 == 0)).all()
-        assert (rows[0] == np.arange(60)).all()
-        assert (rows[1:] != rows[0]).any(axis=1).all()

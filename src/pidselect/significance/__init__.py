@@ -23,8 +23,8 @@ from pidselect.significance.rng import (
     SWAP,
     permutations,
 )
+from pidselect.significance.row_orders import GIVEN_ONLY, find_strata
 from pidselect.significance.surrogates import (
-    GIVEN_ONLY,
     SURROGATES,
     WITHIN_PARTS,
     PermutationSampler,
@@ -32,7 +32,6 @@ from pidselect.significance.surrogates import (
     bind_scheme,
     check_groups,
     count_block_orders,
-    find_strata,
 )
 
 __all__ = [

@@ -3,19 +3,35 @@
 A stream key holds the seed, the phase and step of the selection, and the candidate's columns; with
 the number of a permutation it determines all random numbers. So permutations are the same for any
 order, number of workers and batch size.
+
+A key is mixed from the stream key and the number of a permutation; its t-th random number is the
+mixed sum of the key and t times an odd constant (SplitMix64). There is no state between them.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import FloatArray
-from pidselect.significance.surrogate_kernels import GAMMA, fill_permutations, fill_resamples, mix
+from pidselect.jit import njit
 
 #: Purposes of random numbers: the second entry of a stream key, after the seed.
 SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
 LOOKAHEAD, START, RELEVANCE, STABILITY, FINAL, MEMBERS, SWAP = 5, 6, 7, 8, 9, 10, 11
+
+# SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a counter times GAMMA, its bits well mixed.
+GAMMA = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+_SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
+_SHIFT_32, _LOW_32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+OPTIONS = {"cache": True, "nogil": True}
+#: Formulas are inlined before compilation, which takes less time than a function each.
+INLINED = {**OPTIONS, "inline": "always"}
 
 
 def permutations(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> NDArray[np.int32]:
@@ -34,7 +50,7 @@ def permutations(stream_key: tuple[int, ...], numbers: range, n_samples: int) ->
     True
     """
     rows = np.empty((len(numbers), n_samples), dtype=np.int32)
-    fill_permutations(*key_arrays(stream_key, numbers), rows)
+    _fill_permutations(*_key_arrays(stream_key, numbers), rows)
     return rows
 
 
@@ -49,7 +65,7 @@ def resamples(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> ND
            [5, 5, 1, 0, 5, 4]], dtype=int32)
     """
     rows = np.empty((len(numbers), n_samples), dtype=np.int32)
-    fill_resamples(*key_arrays(stream_key, numbers), rows)
+    _fill_resamples(*_key_arrays(stream_key, numbers), rows)
     return rows
 
 
@@ -68,8 +84,73 @@ def row_keys(seed: int, n_rows: int) -> FloatArray:
     return np.asarray(mix(start + numbers * GAMMA) / 2.0**64)
 
 
-def key_arrays(
+def _key_arrays(
     stream_key: tuple[int, ...], numbers: range
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Return the stream key and the numbers for kernels; integers out of range raise."""
     return np.array(stream_key, dtype=np.uint64), np.array(numbers, dtype=np.uint64)
+
+
+# --- kernels --------------------------------------------------------------------------------------
+
+
+@njit(**OPTIONS)
+def _fill_permutations(stream_key, numbers, rows):
+    """Write a permutation of all samples into each row."""
+    stream = _stream_of(stream_key)
+    for m in range(numbers.size):
+        _shuffle(_key_of(stream, numbers[m]), rows[m])
+
+
+@njit(**OPTIONS)
+def _fill_resamples(stream_key, numbers, rows):
+    """Write samples with replacement into each row."""
+    stream = _stream_of(stream_key)
+    for m in range(numbers.size):
+        key = _key_of(stream, numbers[m])
+        for i in range(rows.shape[1]):
+            key += GAMMA
+            rows[m, i] = _below(np.uint64(rows.shape[1]), _mix(key))
+
+
+@njit(**INLINED)
+def _stream_of(stream_key):
+    """Return the start of a stream."""
+    stream = np.uint64(0)
+    for entry in stream_key:
+        stream = _mix((stream ^ entry) + GAMMA)
+    return stream
+
+
+@njit(**INLINED)
+def _key_of(stream, number):
+    """Return the key of a permutation."""
+    return _mix((stream ^ number) + GAMMA)
+
+
+@njit(**OPTIONS)
+def _shuffle(key, row):
+    """Write a Fisher-Yates shuffle."""
+    for i in range(row.size):
+        row[i] = i
+    for i in range(row.size - 1, 0, -1):
+        key += GAMMA
+        j = _below(np.uint64(i + 1), _mix(key))
+        row[i], row[j] = row[j], row[i]
+
+
+@njit(**INLINED)
+def _below(bound, random):
+    """Return the upper 64 bits of bound * random: a random number below the bound (< 2**32)."""
+    low = (random & _LOW_32) * bound
+    return np.int64(((random >> _SHIFT_32) * bound + (low >> _SHIFT_32)) >> _SHIFT_32)
+
+
+def mix(z: Any) -> Any:
+    """Mix the bits of numbers."""
+    z = (z ^ (z >> _SHIFT_30)) * MIX_1
+    z = (z ^ (z >> _SHIFT_27)) * MIX_2
+    return z ^ (z >> _SHIFT_31)
+
+
+_mix = njit(**INLINED)(mix)

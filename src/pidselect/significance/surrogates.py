@@ -23,26 +23,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial, reduce
-from itertools import combinations
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
-from scipy.stats import rankdata
 
-from pidselect.data import Block, FloatArray, IntArray, read_block
-from pidselect.estimators.base import Partition, check_permutations, groups_of, partition
-from pidselect.significance.rng import key_arrays, permutations, row_keys
-from pidselect.significance.surrogate_kernels import (
-    NearestSamples,
-    fill_local_permutations,
-    fill_nearest,
-    fill_shifts,
-    fill_within_groups,
-)
+from pidselect.data import Block, IntArray, read_block
+from pidselect.estimators.base import check_permutations
+from pidselect.significance.rng import permutations
+from pidselect.significance.row_orders import RowOrders
+from pidselect.significance.row_orders import find_strata as find_strata  # until score.py follows
 
 #: Stream key and numbers of permutations -> rows, int32 of shape (len(numbers), n_samples), which
 #: may be in the memory of a GPU.
@@ -51,40 +42,15 @@ PermutationSampler = Callable[[tuple[int, ...], range], Any]
 #: Conditioning set, number of samples and group of every row -> sampler.
 SurrogateScheme = Callable[[Block, int, IntArray | None], PermutationSampler]
 
-#: Neighbours that a sample may be exchanged with in local permutations.
-NEIGHBOURS = 5
-
-#: Share of the samples that must be in joint levels large enough to permute within.
-PERMUTABLE = 0.9
-
-#: Nominal columns up to which nearest samples are found by trees, one for each subset.
-MAX_TREE_LABELS = 5
-
-#: Samples whose nearest ones are compared at a time.
-SAMPLES_PER_CHUNK = 2**16
-
-#: Seed of the numbers that break ties of equally near samples.
-TIES = 0x7469_6573
-
 
 def permute_globally(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
-    """Permute all samples, or those of every group; S is ignored.
-
-    Examples
-    --------
-    >>> permute_globally(Block(), 6, np.array([0, 0, 0, 1, 1, 1]))((0,), range(1, 4))
-    array([[2, 1, 0, 3, 5, 4],
-           [1, 0, 2, 5, 4, 3],
-           [2, 1, 0, 5, 3, 4]], dtype=int32)
-    """
+    """Permute all samples, or those of every group; S is ignored."""
     if groups is None:
         return partial(permutations, n_samples=n_samples)
-    return partial(_sample, "within", partition(groups))
+    return RowOrders("global", n_samples, groups)
 
 
-def permute_locally(
-    given: Block, n_samples: int, groups: IntArray | None, n_neighbours: int = NEIGHBOURS
-) -> PermutationSampler:
+def permute_locally(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
     """Permute samples among those near in S, which keeps the dependence of a candidate on S.
 
     If all of S is discrete, and its joint levels are large enough, samples are permuted within
@@ -94,41 +60,13 @@ def permute_locally(
 
     Examples
     --------
-    >>> from pidselect.data import Column
-    >>> given = Block((Column("s", "continuous", np.array([0, 0.1, 0.3, 0.7, 2, 5, 9, 90])),))
-    >>> permute_locally(given, 8, None, n_neighbours=2)((0,), range(1, 4))
-    array([[2, 1, 0, 3, 5, 4, 7, 6],
-           [1, 0, 3, 2, 5, 4, 7, 6],
-           [2, 1, 0, 4, 3, 6, 5, 7]], dtype=int32)
+    >>> (row,) = permute_locally(read_block(np.arange(60.0), "S"), 60, None)((0,), range(1, 2))
+    >>> bool((row[row] == np.arange(60)).all()), bool(np.abs(row - np.arange(60)).max() < 10)
+    (True, True)
     """
     if not len(given):
         return permute_globally(given, n_samples, groups)
-    if (strata := find_strata(given, groups, n_neighbours)) is not None:
-        return partial(_sample, "within", partition(strata))
-    nearest = nearest_samples(given, n_samples, groups, n_neighbours + 1)
-    if groups is None:
-        return partial(_sample, "local", nearest)
-    # In small groups all rows are neighbours; in those of two, partners would always be the same.
-    is_small = np.bincount(groups)[groups] <= n_neighbours + 1
-    if not is_small.any():
-        return partial(_sample, "local", nearest)
-    return partial(_sample_local_or_within, nearest, partition(groups), is_small)
-
-
-def find_strata(
-    given: Block, groups: IntArray | None, n_neighbours: int = NEIGHBOURS
-) -> IntArray | None:
-    """Return the joint level of S, and group, of every sample, within which permutation is exact.
-
-    None if S has a column that is not discrete, or if more than a tenth of the samples are in
-    levels of fewer than `n_neighbours` samples: integers of many levels leave nothing to permute.
-    """
-    if not len(given) or not all(column.is_discrete for column in given.columns):
-        return None
-    levels = given.codes()
-    strata = levels if groups is None else _joint_codes(levels, groups)
-    is_large = np.bincount(strata)[strata] >= n_neighbours
-    return strata if is_large.mean() >= PERMUTABLE else None
+    return RowOrders.given("local", given, n_samples, groups)
 
 
 def shift(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
@@ -139,13 +77,11 @@ def shift(given: Block, n_samples: int, groups: IntArray | None) -> PermutationS
 
     Examples
     --------
-    >>> shift(Block(), 6, None)((1,), range(1, 4))
-    array([[2, 3, 4, 5, 0, 1],
-           [5, 0, 1, 2, 3, 4],
-           [4, 5, 0, 1, 2, 3]], dtype=int32)
+    >>> (row,) = shift(Block(), 6, None)((1,), range(1, 2))
+    >>> (np.diff(row) % 6).tolist()
+    [1, 1, 1, 1, 1]
     """
-    one_group = np.zeros(n_samples, dtype=np.int64)
-    return partial(_sample, "shift", partition(one_group if groups is None else groups))
+    return RowOrders("shift", n_samples, groups)
 
 
 def permute_blocks(given: Block, n_samples: int, groups: IntArray | None) -> PermutationSampler:
@@ -155,18 +91,17 @@ def permute_blocks(given: Block, n_samples: int, groups: IntArray | None) -> Per
 
     Examples
     --------
-    >>> permute_blocks(Block(), 6, np.array([0, 0, 1, 1, 2, 2]))((0,), range(1, 4))
-    array([[4, 5, 2, 3, 0, 1],
-           [2, 3, 0, 1, 4, 5],
-           [4, 5, 2, 3, 0, 1]], dtype=int32)
+    >>> (row,) = permute_blocks(Block(), 6, np.array([0, 0, 1, 1, 2, 2]))((0,), range(1, 2))
+    >>> (row[1::2] - row[::2]).tolist()
+    [1, 1, 1]
     """
     if groups is None:
         raise ValueError(
             'surrogates="blocks" permutes whole groups of rows, but groups=None: pass the group '
             "of every row as groups, or choose other surrogates."
         )
-    by_group = partition(groups)
-    sizes = np.diff(by_group.start)
+    sizes = np.bincount(groups)
+    sizes = sizes[sizes > 0]
     if len(np.unique(sizes)) == len(sizes):
         listed = ", ".join(map(str, sizes[:10])) + (", ..." if len(sizes) > 10 else "")
         raise ValueError(
@@ -174,7 +109,7 @@ def permute_blocks(given: Block, n_samples: int, groups: IntArray | None) -> Per
             f'{len(sizes)} groups differ in size: {listed} rows. surrogates="global" with groups '
             "permutes rows within each instead; or make groups equally long."
         )
-    return partial(_sample_blocks, by_group, partition(sizes))
+    return RowOrders("blocks", n_samples, groups)
 
 
 #: Every named scheme.
@@ -188,9 +123,6 @@ SURROGATES: dict[str, SurrogateScheme] = {
 
 #: Schemes of exchangeable rows, of which a random part can be used.
 WITHIN_PARTS = frozenset({"global", "local", "residual"})
-
-#: Schemes that permute all samples if there is no S.
-GIVEN_ONLY = frozenset({"local", "residual"})
 
 #: Schemes that are known to return permutations; what is registered later is checked.
 OWN_SCHEMES = frozenset(SURROGATES.values())
@@ -258,206 +190,3 @@ def check_groups(groups: Any, n_samples: int) -> IntArray | None:
     codes = block.columns[0].codes()
     _, first = np.unique(codes, return_index=True)
     return np.asarray(np.argsort(np.argsort(first))[codes], dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class _Coordinates:
-    """Samples in S, in units in which every squared distance is an integer."""
-
-    numbers: FloatArray  # (n_samples, numeric columns + 1): twice the ranks; NaN if missing
-    labels: IntArray  # (n_samples, nominal columns)
-    patterns: IntArray  # (n_samples,): joint level of labels and of missing numbers
-    label_distance: float  # squared distance of two labels
-
-    @classmethod
-    def of(cls, given: Block, n_samples: int) -> _Coordinates:
-        numbers, labels, patterns = [], [], []
-        for column in given.columns:
-            if column.feature_type == "nominal":
-                labels.append(column.codes())
-                continue
-            present = ~np.isnan(column.values)
-            ranks = np.full(n_samples, np.nan)
-            ranks[present] = 2 * rankdata(column.values[present])
-            numbers.append(ranks)
-            if not present.all():
-                patterns.append(present.astype(np.int64))
-        # Twice an average rank is an integer, and so is a squared distance; less than half of that
-        # in the extra coordinate cannot reverse their order.
-        zeros = np.zeros(n_samples, dtype=np.int64)
-        return cls(
-            numbers=np.stack([*numbers, row_keys(TIES, n_samples) / 2], axis=1),
-            labels=np.stack(labels, axis=1) if labels else np.empty((n_samples, 0), dtype=np.int64),
-            patterns=reduce(_joint_codes, [*labels, *patterns], zeros),
-            label_distance=4.0 * n_samples**2,
-        )
-
-    def take(self, rows: IntArray) -> _Coordinates:
-        return _Coordinates(
-            self.numbers[rows], self.labels[rows], self.patterns[rows], self.label_distance
-        )
-
-
-#: A tree for each set of labels that may differ, with its points.
-_Trees = dict[tuple[int, ...], tuple[cKDTree, FloatArray]]
-
-
-def nearest_samples(
-    given: Block, n_samples: int, groups: IntArray | None = None, n_neighbours: int = NEIGHBOURS
-) -> NearestSamples:
-    r"""Find the samples nearest in S to every sample, itself included, within its group.
-
-    The distance is Euclidean over columns: the difference of average ranks over `n_samples` for
-    numbers (invariant under strictly monotone maps), 0 or 1 for labels, and 1 between a missing and
-    a present number.
-
-    A random coordinate, smaller than any difference of distances, breaks ties: it distributes
-    neighbours evenly among tied samples, and lets trees split them. Of `members`, int32 of shape
-    (n_samples, n_neighbours), the first `size` are valid: a group may have fewer samples.
-
-    Examples
-    --------
-    >>> from pidselect.data import Column
-    >>> given = Block((Column("s", "continuous", np.array([0.0, 9.0, 0.1, 9.1, 0.2, 9.2])),))
-    >>> nearest_samples(given, 6, n_neighbours=2).members[[0, 5]]
-    array([[0, 2],
-           [5, 3]], dtype=int32)
-    """
-    coordinates = _Coordinates.of(given, n_samples)
-    members = np.zeros((n_samples, min(n_neighbours, n_samples)), dtype=np.int32)
-    size = np.zeros(n_samples, dtype=np.int32)
-    for rows in groups_of(np.zeros(n_samples, dtype=np.int64) if groups is None else groups):
-        size[rows] = k = min(n_neighbours, len(rows))
-        members[rows, :k] = rows[_nearest(coordinates.take(rows), k)]
-    return NearestSamples(members, size)
-
-
-def _nearest(coordinates: _Coordinates, k: int) -> IntArray:
-    """Return the k nearest samples of each, by trees where possible.
-
-    Samples of another pattern are at a distance of at least 1, so that the tree of a sample's own
-    pattern suffices if it holds enough samples within that distance. Otherwise trees allow for
-    more and more differing labels; with many labels or missing numbers all pairs are compared.
-    """
-    n_samples = len(coordinates.numbers)
-    nearest = np.full((n_samples, k), -1, dtype=np.int64)
-    for rows in groups_of(coordinates.patterns):
-        if len(rows) < k:
-            continue
-        points = np.nan_to_num(coordinates.numbers[rows])
-        distance, index = cKDTree(points).query(points, k=range(1, k + 1))
-        complete = (distance[:, -1] ** 2 < coordinates.label_distance) | (len(rows) == n_samples)
-        nearest[rows[complete]] = rows[index[complete]]
-    rest = np.flatnonzero(nearest[:, 0] < 0)
-    numbers, labels = coordinates.numbers, coordinates.labels
-    if np.isnan(numbers).any() or labels.shape[1] > MAX_TREE_LABELS:
-        fill_nearest(rest, numbers, labels, coordinates.label_distance, nearest)
-        return nearest
-    trees: _Trees = {}
-    for start in range(0, len(rest), SAMPLES_PER_CHUNK):
-        some = rest[start : start + SAMPLES_PER_CHUNK]
-        nearest[some] = _nearest_by_labels(some, coordinates, trees, k)
-    return nearest
-
-
-def _nearest_by_labels(
-    samples: IntArray, coordinates: _Coordinates, trees: _Trees, k: int
-) -> IntArray:
-    """Return the k nearest of some samples by trees that allow certain labels to differ.
-
-    A sample that differs in certain labels is among the nearest only if it is among the nearest by
-    numbers of those that differ in no others. Once the farthest is nearer than one more differing
-    label would be, larger sets of labels are not searched.
-    """
-    n_labels = coordinates.labels.shape[1]
-    found = np.empty((len(samples), 0), dtype=np.int64)
-    nearest = np.empty((len(samples), k), dtype=np.int64)
-    left = np.arange(len(samples))
-    for n_differing in range(n_labels + 1):
-        for differing in combinations(range(n_labels), n_differing):
-            tree, points = _tree(coordinates, differing, trees)
-            _, more = tree.query(points[samples[left]], k=range(1, k + 1))
-            found = np.concatenate([found, more], axis=1)
-        best, distance = _best(samples[left], found, coordinates, k)
-        complete = distance < coordinates.label_distance * (n_differing + 1)
-        complete |= n_differing == n_labels
-        nearest[left[complete]] = best[complete]
-        left, found = left[~complete], found[~complete]
-        if not len(left):
-            break
-    return nearest
-
-
-def _tree(
-    coordinates: _Coordinates, differing: tuple[int, ...], trees: _Trees
-) -> tuple[cKDTree, FloatArray]:
-    """Return a tree in which samples are far apart unless all labels but these are equal."""
-    if differing not in trees:
-        n_samples, n_numbers = coordinates.numbers.shape
-        equal = [codes for i, codes in enumerate(coordinates.labels.T) if i not in differing]
-        pattern = reduce(_joint_codes, equal, np.zeros(n_samples, dtype=np.int64))
-        apart = n_numbers * (1.0 + np.sqrt(coordinates.label_distance))  # more than by numbers
-        points = np.column_stack([apart * pattern, coordinates.numbers])
-        trees[differing] = cKDTree(points), points
-    return trees[differing]
-
-
-def _best(
-    samples: IntArray, found: IntArray, coordinates: _Coordinates, k: int
-) -> tuple[IntArray, FloatArray]:
-    """Return the k nearest among those found for each sample, and the distance of the last."""
-    found = np.sort(found, axis=1)
-    is_repeated = np.zeros(found.shape, dtype=bool)
-    is_repeated[:, 1:] = found[:, 1:] == found[:, :-1]
-    numbers = np.zeros(found.shape)
-    for column in coordinates.numbers.T:
-        numbers += (column[samples, np.newaxis] - column[found]) ** 2
-    distance = np.where(is_repeated, np.inf, numbers)
-    for labels in coordinates.labels.T:
-        distance += coordinates.label_distance * (labels[samples, np.newaxis] != labels[found])
-    # The coordinate that breaks ties may be lost beside the distance of labels.
-    order = np.lexsort((numbers, distance), axis=1)[:, :k]
-    last = np.take_along_axis(distance, order[:, -1:], axis=1)[:, 0]
-    return np.take_along_axis(found, order, axis=1), last
-
-
-def _joint_codes(first: IntArray, second: IntArray) -> IntArray:
-    pairs = first * (second.max() + 1) + second
-    return np.unique(pairs, return_inverse=True)[1].astype(np.int64).reshape(-1)
-
-
-# Samplers are partial functions of these, which, unlike closures, can be pickled.
-
-_KERNELS = {"within": fill_within_groups, "local": fill_local_permutations, "shift": fill_shifts}
-
-
-def _sample(
-    kernel: str, samples: Partition | NearestSamples, stream_key: tuple[int, ...], numbers: range
-) -> NDArray[np.int32]:
-    """Permute samples within groups, among nearest samples, or by shifts within groups."""
-    rows = np.empty((len(numbers), len(samples[0])), dtype=np.int32)
-    _KERNELS[kernel](*key_arrays(stream_key, numbers), samples, rows)
-    return rows
-
-
-def _sample_local_or_within(
-    nearest: NearestSamples,
-    groups: Partition,
-    is_within: NDArray[np.bool_],
-    stream_key: tuple[int, ...],
-    numbers: range,
-) -> NDArray[np.int32]:
-    rows = _sample("local", nearest, stream_key, numbers)
-    rows[:, is_within] = _sample("within", groups, stream_key, numbers)[:, is_within]
-    return rows
-
-
-def _sample_blocks(
-    groups: Partition, by_size: Partition, stream_key: tuple[int, ...], numbers: range
-) -> NDArray[np.int32]:
-    start, size = groups.start[:-1], np.diff(groups.start)
-    blocks = _sample("within", by_size, stream_key, numbers)
-    offset = np.arange(len(groups.samples)) - np.repeat(start, size)
-    rows = np.empty((len(numbers), len(groups.samples)), dtype=np.int32)
-    rows[:, groups.samples] = groups.samples[np.repeat(start[blocks], size, axis=1) + offset]
-    return rows
