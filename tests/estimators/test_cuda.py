@@ -219,8 +219,8 @@ def test_wrong_length(device):
     "how",
     [
         {"estimator": "ksg", "surrogates": "global", "shared_permutations": False},
-        {},  # a portfolio: one estimator stays on the CPU
-        {"n_jobs": 2, "n_permutations": "auto"},
+        {"estimator": "mixed-rank", "surrogates": ("global", "local")},  # local ones on the CPU
+        {"estimator": "ksg-rank", "n_jobs": 2, "n_permutations": "auto"},
     ],
 )
 def test_same_selection(device, monkeypatch, how):
@@ -311,7 +311,7 @@ def test_same_selection_with_lookahead(device, monkeypatch, lookahead):
         monkeypatch.setattr(module, "cuda", lambda: device)
     X = np.random.default_rng(3).integers(0, 2, (90, 4))
     y = X[:, :lookahead].sum(axis=1) % 2
-    how = {"lookahead": lookahead, "random_state": 0}
+    how = {"estimator": "discrete", "lookahead": lookahead, "random_state": 0}
     on_cpu = PIDSelector(**how).fit(X, y)
     there = PIDSelector(device="cuda", **how).fit(X, y)
     assert "scan_pairs" in device.launched

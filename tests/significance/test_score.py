@@ -449,6 +449,17 @@ def test_a_dependence_that_shows_only_in_a_product_with_s():
     assert staged_test(bound, [single(x)], (1,), 0.05).p_values[0] <= 0.05
 
 
+@pytest.mark.parametrize(
+    "n_given", [1, pytest.param(2, marks=pytest.mark.xfail(strict=True, reason="sums cancel"))]
+)
+def test_labels_that_are_informative_jointly(n_given):
+    """The parity of labels, of which all but one are given."""
+    labels = np.random.default_rng(3).integers(0, 2, (n_given + 1, 400))
+    x, *given = (column(one, "nominal") for one in labels)
+    bound = bind(single(labels.sum(axis=0) % 2, "nominal"), Block(tuple(given)))
+    assert staged_test(bound, [Block((x,))], (0,), 0.05).p_values[0] <= 0.05
+
+
 @pytest.mark.parametrize("given", ["nothing", "labels", "numbers"])
 def test_p_values_are_valid_under_the_null_hypothesis(given):
     """Of 200 data sets, 20 are expected below 0.1; more than 31 have a probability of 0.5 %."""

@@ -96,10 +96,16 @@ def _key_arrays(
 
 @njit(**OPTIONS)
 def _fill_permutations(stream_key, numbers, rows):
-    """Write a permutation of all samples into each row."""
+    """Write a Fisher-Yates shuffle of all samples into each row."""
     stream = _stream_of(stream_key)
     for m in range(numbers.size):
-        _shuffle(_key_of(stream, numbers[m]), rows[m])
+        key, row = _key_of(stream, numbers[m]), rows[m]
+        for i in range(row.size):
+            row[i] = i
+        for i in range(row.size - 1, 0, -1):
+            key += GAMMA
+            j = _below(np.uint64(i + 1), _mix(key))
+            row[i], row[j] = row[j], row[i]
 
 
 @njit(**OPTIONS)
@@ -126,17 +132,6 @@ def _stream_of(stream_key):
 def _key_of(stream, number):
     """Return the key of a permutation."""
     return _mix((stream ^ number) + GAMMA)
-
-
-@njit(**OPTIONS)
-def _shuffle(key, row):
-    """Write a Fisher-Yates shuffle."""
-    for i in range(row.size):
-        row[i] = i
-    for i in range(row.size - 1, 0, -1):
-        key += GAMMA
-        j = _below(np.uint64(i + 1), _mix(key))
-        row[i], row[j] = row[j], row[i]
 
 
 @njit(**INLINED)
