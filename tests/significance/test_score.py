@@ -136,6 +136,24 @@ def test_statistics_equal_the_twin(kind, given):
         assert local[place] == pytest.approx(expected, rel=1e-7, abs=1e-7)
 
 
+@pytest.mark.parametrize("given", ["nothing", "labels", "numbers"])
+def test_statistics_with_groups_of_rows_equal_the_twin(given):
+    rng = np.random.default_rng(7)
+    n = 120
+    groups, driver = rng.integers(0, 4, n), rng.normal(size=n)
+    target, conditions = target_of("gaps", rng, n, driver), given_of(given, rng, n, driver)
+    bound = bind(target, conditions, groups)
+    twin = naive_score.NaiveBound(target, conditions, groups)
+    rows = bound.orders((1,), range(3))
+    assert (groups[rows] == groups).all()
+    candidates = candidates_of(rng, n, driver)
+    found = statistics_of(target, conditions, candidates, rows, groups=groups)
+    for block, values in zip(candidates, found, strict=True):
+        own = naive_score.families(block, twin)
+        expected = [max(naive_score.statistic(own, twin, row).values()) for row in rows]
+        assert values == pytest.approx(expected, rel=1e-7, abs=1e-7)
+
+
 @pytest.mark.parametrize("step_down", [False, True])
 @pytest.mark.parametrize("given", ["nothing", "labels", "numbers"])
 @pytest.mark.parametrize("strength", [0.0, 0.35, 2.0])
@@ -419,6 +437,21 @@ def test_a_statistic_that_is_nan_is_never_significant(monkeypatch):
     assert not found.p_values[1] < 1
     down = staged_test(bound, candidates, (1,), 0.5, 1.0, 40, True)
     assert not down.p_values[1] < 1
+
+
+@pytest.mark.xfail(strict=True, reason="a NaN is taken for a smaller value")
+def test_permutations_that_are_nan_count_as_reached(monkeypatch):
+    rng = np.random.default_rng(0)
+    bound = bind(single(rng.normal(size=40)), NOBODY)
+    plain = staged.task_statistics
+
+    def broken(*args):
+        observed, names, null = plain(*args)
+        return observed, names, np.full_like(null, np.nan)
+
+    monkeypatch.setattr(staged, "task_statistics", broken)
+    found = staged_test(bound, [single(rng.normal(size=40))], (1,), 0.5, 1.0, 40)
+    assert (found.p_values == 1.0).all()
 
 
 # What it finds, and that it does not find what is not there.

@@ -117,8 +117,8 @@ def _permute_within(
     row: NDArray[np.int32], by_group: IntArray, groups: IntArray, rng: np.random.Generator
 ) -> None:
     """Write a permutation within groups; `by_group` are their samples, one group after another."""
-    # One sort by the whole part, the group, and then at random.
-    row[by_group] = by_group[np.argsort(2.0 * groups[by_group] + rng.random(len(by_group)))]
+    keys = 2.0 * groups + rng.random(len(groups))  # by group, and then at random
+    row[by_group] = by_group[np.argsort(keys[by_group])]
 
 
 def _exchanged(nearest: IntArray, rng: np.random.Generator) -> IntArray:
