@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -119,6 +120,14 @@ class NaiveBound:
             pairs = [(i, j) for i in range(len(numbers)) for j in range(i, len(numbers))]
             self.scale = self.directions([self.left(numbers[i] * numbers[j])[0] for i, j in pairs])
         self.design = self.multipliers()
+
+    @cached_property
+    def graphs(self) -> list[np.ndarray]:
+        """Which samples are near in S, (n, n), for two numbers of neighbours."""
+        if not len(self.given) or self.strata is not None:
+            return []
+        n = self.given.n_samples
+        return [near(self.given, n, min(width, n // 4)) for width in (10, 40)]
 
     def directions(self, functions: Sequence[Vector]) -> list[Vector]:
         made = gram_schmidt([function - function.mean() for function in functions])
@@ -280,14 +289,10 @@ def statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> d
 
 def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> float:
     """Return the local statistic of a candidate in one order of the rows, with dense matrices."""
-    n, best = len(row), NOTHING
-    moments = [bound.mean]
+    best, moments = NOTHING, [bound.mean]
     if bound.scale is not None:
         third = [standardized(bound.left(r**3 - 3 * r)[0]) for r in bound.mean]
         moments = [bound.mean, bound.scale, third]
-    graphs = []
-    if len(bound.given) and bound.strata is None:
-        graphs = [near(bound.given, n, min(width, n // 4)) for width in (10, 40)]
     for name, _, is_even, functions in found:
         for order, moment in enumerate(moments):
             for direction in moment:
@@ -300,7 +305,7 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
                         best = max(best, (value ** (1 / 3) - 7 / 9) / math.sqrt(2 / 9))
                 if order < {"line": 2, "label": 2, "spline": 1}.get(name, 0):
                     products = sum(np.outer(f, f) for f in functions) * np.outer(r, r)
-                    for graph in graphs:
+                    for graph in bound.graphs:
                         some = products[np.triu(graph, 1)]
                         value = some.sum() / math.sqrt(max((some**2).sum(), 1e-300))
                         best = max(best, value)
