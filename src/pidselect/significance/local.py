@@ -77,7 +77,7 @@ class LocalStatistics:
             for direction in moment:
                 variance = flat**2 @ direction**2
                 pooled = np.cbrt((flat @ direction) ** 2 / np.maximum(variance, LEAST))
-                if order == 1:  # squares by squares, which depend on the variances given S
+                if order == 1 and family.name == "smooth":  # squares by squares
                     pooled.reshape(members, width, -1)[~family.is_even, 1::3] = 0.0
                 np.maximum(best, (pooled - CUBE_MEAN) / CUBE_DEVIATION, out=best)
         return np.asarray(best.reshape(members, width, -1).max(axis=1))

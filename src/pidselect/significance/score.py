@@ -34,15 +34,17 @@ from pidselect.estimators.regression import Projection, Smoother, residuals
 from pidselect.significance.row_orders import RowOrders
 from pidselect.significance.surrogates import find_strata
 
-#: Families of functions and their weights, which sum to 1: labels have indicators, not lines.
+#: Families of functions and their weights. Numbers have a line, labels indicators, and missing values
+#: one of their own.
 FAMILIES = {
-    "label": 0.42,
-    "line": 0.42,
-    "square": 0.22,
-    "smooth": 0.12,
+    "label": 0.50,
+    "line": 0.50,
+    "square": 0.20,
+    "missing": 0.20,
+    "smooth": 0.10,
     "spline": 0.10,
-    "product": 0.10,
-    "scale": 0.04,
+    "product": 0.07,
+    "scale": 0.03,
 }
 
 #: Knots of the spline family, in normal scores, and samples from which it is used.
@@ -66,6 +68,12 @@ MAX_LEVELS = 100
 
 #: Length of a function beside those before it, relative to its own, below which it is redundant.
 REDUNDANT = 1e-4
+
+#: Size of numbers that squares have room for, and its inverse.
+MIN_SIZE = 1e-50
+
+#: Added to squared residuals, relative to their mean, before the logarithm.
+LEAST_SQUARE = 0.05
 
 #: Standard deviation below which functions and residuals are rounding errors.
 DETERMINED = 1e-9
@@ -147,6 +155,7 @@ def bind(
     Rows are permuted within groups; within the joint levels of S, too, where all of them are large
     enough.
     """
+    target, given = sized(target), sized(given)
     n_samples = target.n_samples
     strata = find_strata(given, groups) if scheme == "global" else None
     orders = RowOrders(scheme, n_samples, groups if strata is None else strata)
@@ -175,6 +184,20 @@ def bind(
     return bound
 
 
+def _evened(residual: FloatArray, bound: Bound) -> FloatArray:
+    """Return residuals, (n_samples, n_columns), over the size that S explains of them.
+
+    Any function of S may divide a residual; samples of large noise would else outweigh all others.
+    """
+    if bound.smoother is None:
+        return residual
+    squares = residual**2
+    size = np.log(squares + LEAST_SQUARE * squares.mean(axis=0))
+    left, is_explained = bound.smoother.residual(size)
+    explained = size - size.mean(axis=0) - left
+    return residual * np.where(is_explained, np.exp(-0.5 * explained), 1.0)
+
+
 def _is_class(column: Column) -> bool:
     return column.feature_type == "nominal" or column.levels() == 2
 
@@ -192,6 +215,7 @@ def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Project
     values = np.where(missing, 0.0, left.values)
     if values.std() < DETERMINED:
         return np.empty((len(values), 0)), projection
+    values = _evened(values[:, np.newaxis], bound)[:, 0]
     present = ~missing
     functions = np.zeros((len(values), 1))
     kept = values[present]
@@ -225,6 +249,7 @@ def _class_residuals(column: Column, bound: Bound) -> FloatArray:
 
 def families(candidates: Sequence[Block], bound: Bound) -> list[Family]:
     """Return the functions of candidates, orthonormal within each family."""
+    candidates = [sized(block) for block in candidates]
     made = dict[tuple[str, int, bool], list[tuple[int, FloatArray]]]()
 
     def add(owner: int, name: str, functions: FloatArray) -> None:
@@ -253,7 +278,8 @@ def families(candidates: Sequence[Block], bound: Bound) -> list[Family]:
         else:
             left, is_explained = bound.explained(flat)
         left = left.reshape(n_samples, n_members, width).transpose(1, 0, 2)
-        is_even = ~is_explained.reshape(n_members, width)[:, 1::3].any(axis=1)
+        # Of a column of numbers, the second power; of several columns any.
+        is_even = ~is_explained.reshape(n_members, width)[:, 1:2].any(axis=1)
         found.append(Family(name, owners, _orthonormalised(left), is_rare, is_even))
     return found
 
@@ -283,14 +309,15 @@ def _number_functions(
         explained = np.array([residual.r_squared for residual in found])
     elif bound.strata is not None:
         left = np.where(missing, np.nan, bound.centred(_filled(values)))
-    z = np.where(missing, 0.0, scaled(_filled(left)))
+    is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
+    evened = _evened(_filled(left), bound)
+    z = np.where(missing, 0.0, scaled(evened))
     is_fine = levels > FEW_LEVELS
     whole = np.flatnonzero(is_fine & ~has_missing)
-    z[:, whole] = _scores(left[:, whole])
+    z[:, whole] = _scores(evened[:, whole])
     for place in np.flatnonzero(is_fine & has_missing):
         present = ~missing[:, place]
-        z[present, place] = _scores(left[present][:, [place]])[:, 0]
-    is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
+        z[present, place] = _scores(evened[present][:, [place]])[:, 0]
     for place in range(len(columns)):
         if not is_left[place]:
             yield []
@@ -314,17 +341,17 @@ def _functions_of_scores(
     cubes = np.empty((len(z), 0))
     if levels > FEW_LEVELS and len(z) >= SPLINE_SAMPLES:
         cubes = np.column_stack([z, np.abs(z[:, np.newaxis] - KNOTS) ** 3])
-    line = powers[:, :1]
-    if missing is not None:
-        powers[missing], cubes[missing] = 0.0, 0.0
-        line = np.column_stack([line, missing])
-    return [
-        ("line", line),
+    functions = [
+        ("line", powers[:, :1]),
         ("square", powers[:, 1:2]),
         ("smooth", powers),
         ("spline", cubes),
-        ("scale", line),
+        ("scale", powers[:, :1]),
     ]
+    if missing is not None:
+        powers[missing], cubes[missing] = 0.0, 0.0
+        functions.append(("missing", missing[:, np.newaxis].astype(np.float64)))
+    return functions
 
 
 def _filled(values: FloatArray) -> FloatArray:
@@ -358,7 +385,7 @@ def _block_functions(block: Block, bound: Bound) -> list[tuple[str, FloatArray]]
         lines.append(
             np.concatenate([np.empty((len(bound.mean), 0)), *_named(functions, "line")], 1)
         )
-        for name in ("line", "square", "smooth", "spline"):
+        for name in ("line", "missing", "square", "smooth", "spline"):
             parts.setdefault(name, []).extend(_named(functions, name))
     parts["square"] += [
         (first[:, :, np.newaxis] * second[:, np.newaxis]).reshape(len(bound.mean), -1)
@@ -475,6 +502,18 @@ def _log_p(sums: FloatArray, freedom: IntArray | int) -> FloatArray:
 
 
 # --- scaling --------------------------------------------------------------------------------------
+
+
+def sized(block: Block) -> Block:
+    """Return a block whose numbers are of a size that squares and sums of them can have."""
+    columns = list(block.columns)
+    for place, column in enumerate(columns):
+        largest = np.nanmax(np.abs(column.values), initial=0.0)
+        if largest > 0 and not MIN_SIZE < largest < 1 / MIN_SIZE:
+            # A power of two changes no digit.
+            values = np.ldexp(column.values, -int(np.frexp(largest)[1]))
+            columns[place] = Column(column.name, column.feature_type, values, column.labels)
+    return Block(tuple(columns))
 
 
 def scaled(values: FloatArray) -> FloatArray:
