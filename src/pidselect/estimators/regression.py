@@ -78,6 +78,9 @@ DETERMINED = 1e-9
 #: Decimals of residuals, in standard deviations; more would depend on the order of summation.
 DECIMALS = 9
 
+#: Size of numbers that have squares, and its inverse.
+MIN_SIZE = 1e-50
+
 #: Refinements of a fit to incomplete data.
 N_FILLS = 6
 
@@ -204,6 +207,7 @@ def residuals(
     >>> of_noise.r_squared, of_noise.column.name
     (0.0, 'noise')
     """
+    given, columns = sized(given), sized(Block(tuple(columns))).columns
     found = [Residual(column, 0.0) for column in columns]
     are_labels = (column.feature_type == "nominal" and column.levels() > 2 for column in columns)
     regressed = [place for place, is_kept in enumerate(are_labels) if not is_kept]
@@ -226,6 +230,18 @@ def residuals(
     for place, response in zip(places, responses, strict=True):
         found[place] = response.residual()
     return found
+
+
+def sized(block: Block) -> Block:
+    """Return a block whose numbers are of a size that has squares."""
+    columns = list(block.columns)
+    for place, column in enumerate(columns):
+        largest = np.nanmax(np.abs(column.values), initial=0.0)
+        if largest > 0.0 and not MIN_SIZE < largest < 1.0 / MIN_SIZE:
+            # A power of two changes no digit.
+            values = np.ldexp(column.values, -int(np.frexp(largest)[1]))
+            columns[place] = Column(column.name, column.feature_type, values, column.labels)
+    return Block(tuple(columns))
 
 
 def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list[bool]:

@@ -30,12 +30,12 @@ from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.logistic import fit_classes
-from pidselect.estimators.regression import Projection, Smoother, residuals
+from pidselect.estimators.regression import Projection, Smoother, residuals, sized
 from pidselect.significance.row_orders import RowOrders
 from pidselect.significance.surrogates import find_strata
 
-#: Families of functions and their weights. Numbers have a line, labels indicators, and missing values
-#: one of their own.
+#: Families of functions and their weights. Numbers have a line, labels indicators; missing values
+#: are one of their own.
 FAMILIES = {
     "label": 0.50,
     "line": 0.50,
@@ -68,9 +68,6 @@ MAX_LEVELS = 100
 
 #: Length of a function beside those before it, relative to its own, below which it is redundant.
 REDUNDANT = 1e-4
-
-#: Size of numbers that squares have room for, and its inverse.
-MIN_SIZE = 1e-50
 
 #: Added to squared residuals, relative to their mean, before the logarithm.
 LEAST_SQUARE = 0.05
@@ -502,18 +499,6 @@ def _log_p(sums: FloatArray, freedom: IntArray | int) -> FloatArray:
 
 
 # --- scaling --------------------------------------------------------------------------------------
-
-
-def sized(block: Block) -> Block:
-    """Return a block whose numbers are of a size that squares and sums of them can have."""
-    columns = list(block.columns)
-    for place, column in enumerate(columns):
-        largest = np.nanmax(np.abs(column.values), initial=0.0)
-        if largest > 0 and not MIN_SIZE < largest < 1 / MIN_SIZE:
-            # A power of two changes no digit.
-            values = np.ldexp(column.values, -int(np.frexp(largest)[1]))
-            columns[place] = Column(column.name, column.feature_type, values, column.labels)
-    return Block(tuple(columns))
 
 
 def scaled(values: FloatArray) -> FloatArray:
