@@ -182,7 +182,11 @@ class RecentRegressions:
 
 
 def residuals(
-    given: Block, columns: Sequence[Column], groups: IntArray | None = None, n_refined: int = 1
+    given: Block,
+    columns: Sequence[Column],
+    groups: IntArray | None = None,
+    n_refined: int = 1,
+    smoother: Smoother | None = None,
 ) -> list[Residual]:
     """Return the residuals of columns that are regressed on S, each sample left out of its fit.
 
@@ -190,7 +194,7 @@ def residuals(
     is returned as it is. Missing values stay missing. If there are groups of rows, each has a mean
     of its own, as samples are permuted within groups. Values are in standard deviations. Only the
     first `n_refined` columns, those of the target, are fitted with metrics and pieces: errors are
-    multiplied, so that one good fit suffices.
+    multiplied, so that one good fit suffices. A `smoother` of S lends its regressions.
 
     Examples
     --------
@@ -213,20 +217,19 @@ def residuals(
     regressed = [place for place, is_kept in enumerate(are_labels) if not is_kept]
     # One thread: sums in another order would be other residuals.
     with threadpool_limits(1, user_api="blas"):
-        designs = _designs(given)
-        means = _GroupMeans(np.zeros(given.n_samples, np.int64) if groups is None else groups)
-        first = [_Ridge.of(basis, means) for basis in _first_bases(designs)]
+        smoother = smoother or Smoother.of(given, groups, has_cells=False)
+        first, means = smoother.first, smoother.means
         is_dependent = _find_dependent([columns[place] for place in regressed], first)
         places = [place for place, kept in zip(regressed, is_dependent, strict=True) if kept]
         responses = [_Response.of(columns[place]) for place in places]
         for ridge in first:
             _fit(ridge, responses)
         if any(response.is_noticed for response in responses):
-            for basis in _more_bases(designs["raw"]):
-                _fit(_Ridge.of(basis, means), [r for r in responses if r.is_noticed])
+            for ridge in smoother.more:
+                _fit(ridge, [response for response in responses if response.is_noticed])
         refined = [r for r, place in zip(responses, places, strict=True) if place < n_refined]
         if close := [response for response in refined if response.is_close]:
-            _refine(close, designs["raw"], means)
+            _refine(close, smoother.designs["raw"], means)
     for place, response in zip(places, responses, strict=True):
         found[place] = response.residual()
     return found
@@ -396,32 +399,35 @@ def _standardized(values: FloatArray) -> FloatArray:
 class Smoother:
     """Ridge regressions on all bases of S, for any number of functions.
 
-    In addition to the bases for columns there are the cells of discrete columns, and the curves of
+    With `has_cells` there are, in addition, the cells of discrete columns, and the curves of
     numbers in each cell.
     """
 
     given: Block
     means: _GroupMeans
+    has_cells: bool
 
     @classmethod
-    def of(cls, given: Block, groups: IntArray | None = None) -> Smoother:
+    def of(cls, given: Block, groups: IntArray | None = None, has_cells: bool = True) -> Smoother:
         """Return the smoother of S; each group of rows has a mean of its own."""
-        return cls(
-            given,
-            _GroupMeans(np.zeros(given.n_samples, dtype=np.int64) if groups is None else groups),
-        )
+        one_group = np.zeros(given.n_samples, dtype=np.int64)
+        return cls(given, _GroupMeans(one_group if groups is None else groups), has_cells)
+
+    @cached_property
+    def designs(self) -> dict[str, FloatArray]:
+        """The columns of S in each view."""
+        return _designs(self.given)
 
     @cached_property
     def first(self) -> list[_Ridge]:
         """Regressions on simple bases, by which most dependences are noticed."""
-        designs = _designs(self.given)
-        bases = [*_first_bases(designs), *_cell_bases(self.given, designs["raw"])]
-        return self._ridges(bases)
+        cells = _cell_bases(self.given, self.designs["raw"]) if self.has_cells else ()
+        return self._ridges([*_first_bases(self.designs), *cells])
 
     @cached_property
     def more(self) -> list[_Ridge]:
         """Regressions on further bases, for what depends on S."""
-        return self._ridges(_more_bases(_designs(self.given)["raw"]))
+        return self._ridges(_more_bases(self.designs["raw"]))
 
     def _ridges(self, bases: Iterable[_Basis]) -> list[_Ridge]:
         ridges = (_Ridge.of(basis, self.means) for basis in bases)

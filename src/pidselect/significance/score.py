@@ -203,7 +203,8 @@ def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Project
     """Return what S leaves of a number, as normal scores, and the regression."""
     left, projection = column, None
     if bound.smoother is not None:
-        left, _, projection = residuals(bound.given, [column], bound.groups)[0]
+        (found,) = residuals(bound.given, [column], bound.groups, 1, bound.smoother)
+        left, projection = found.column, found.projection
     elif bound.strata is not None:
         values = np.where(np.isnan(column.values), np.nanmean(column.values), column.values)
         values = bound.centred(values[:, np.newaxis])[:, 0]
@@ -301,7 +302,7 @@ def _number_functions(
     levels = np.array([column.levels() for column in columns])
     left, explained = values, np.zeros(len(columns))
     if bound.smoother is not None:
-        found = residuals(bound.given, columns, bound.groups, n_refined=0)
+        found = residuals(bound.given, columns, bound.groups, 0, bound.smoother)
         left = np.stack([residual.column.values for residual in found], axis=1)
         explained = np.array([residual.r_squared for residual in found])
     elif bound.strata is not None:
