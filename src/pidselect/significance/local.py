@@ -35,6 +35,9 @@ CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
 #: Families whose functions are summed over pairs, and moments of the target by which.
 PAIRED = {"line": 2, "label": 2, "spline": 1}
 
+#: All families that are used.
+LOCAL_FAMILIES = ("powers", *PAIRED)
+
 
 @dataclass(frozen=True, eq=False)
 class LocalStatistics:
@@ -59,7 +62,7 @@ class LocalStatistics:
         found = np.full((self.n_candidates, len(rows)), NOTHING)
         permuted = [moment[rows].transpose(2, 1, 0) for moment in self.moments]
         for family in self.made:
-            if family.name in ("smooth", "label"):
+            if family.name in ("powers", "label"):
                 np.maximum.at(found, family.owners, self._pooled(family, permuted))
             for order in range(min(PAIRED.get(family.name, 0), len(permuted))):
                 for owner, functions in zip(family.owners, family.functions, strict=True):
@@ -77,7 +80,7 @@ class LocalStatistics:
             for direction in moment:
                 variance = flat**2 @ direction**2
                 pooled = np.cbrt((flat @ direction) ** 2 / np.maximum(variance, LEAST))
-                if order == 1 and family.name == "smooth":  # squares by squares
+                if order == 1 and family.name == "powers":  # squares by squares
                     pooled.reshape(members, width, -1)[~family.is_even, 1::3] = 0.0
                 np.maximum(best, (pooled - CUBE_MEAN) / CUBE_DEVIATION, out=best)
         return np.asarray(best.reshape(members, width, -1).max(axis=1))

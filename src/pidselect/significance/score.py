@@ -17,7 +17,7 @@ Two matrix products serve all candidates and permutations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -41,14 +41,13 @@ FAMILIES = {
     "line": 0.50,
     "square": 0.20,
     "missing": 0.20,
-    "smooth": 0.10,
-    "spline": 0.10,
+    "spline": 0.20,
     "product": 0.07,
     "scale": 0.03,
 }
 
 #: Knots of the spline family, in normal scores, and samples from which it is used.
-KNOTS, SPLINE_SAMPLES = ndtri(np.linspace(0.06, 0.94, 9)), 100
+KNOTS, SPLINE_SAMPLES = ndtri(np.linspace(0.06, 0.94, 5)), 50
 
 #: Levels up to which a number is used as it is; of more, its normal scores.
 FEW_LEVELS = 20
@@ -245,13 +244,15 @@ def _class_residuals(column: Column, bound: Bound) -> FloatArray:
 # --- functions of candidates ----------------------------------------------------------------------
 
 
-def families(candidates: Sequence[Block], bound: Bound) -> list[Family]:
-    """Return the functions of candidates, orthonormal within each family."""
+def families(
+    candidates: Sequence[Block], bound: Bound, wanted: Collection[str] = FAMILIES
+) -> list[Family]:
+    """Return the functions of candidates by family, orthonormal within each."""
     candidates = [sized(block) for block in candidates]
     made = dict[tuple[str, int, bool], list[tuple[int, FloatArray]]]()
 
     def add(owner: int, name: str, functions: FloatArray) -> None:
-        if functions.shape[1]:
+        if name in wanted and functions.shape[1]:
             is_rare = name == "label" and functions.sum(axis=0).min() < RARE_ROWS
             key = name, functions.shape[1], is_rare
             made.setdefault(key, []).append((owner, functions))
@@ -342,7 +343,7 @@ def _functions_of_scores(
     functions = [
         ("line", powers[:, :1]),
         ("square", powers[:, 1:2]),
-        ("smooth", powers),
+        ("powers", powers),
         ("spline", cubes),
         ("scale", powers[:, :1]),
     ]
@@ -383,7 +384,7 @@ def _block_functions(block: Block, bound: Bound) -> list[tuple[str, FloatArray]]
         lines.append(
             np.concatenate([np.empty((len(bound.mean), 0)), *_named(functions, "line")], 1)
         )
-        for name in ("line", "missing", "square", "smooth", "spline"):
+        for name in ("line", "missing", "square", "powers", "spline"):
             parts.setdefault(name, []).extend(_named(functions, name))
     parts["square"] += [
         (first[:, :, np.newaxis] * second[:, np.newaxis]).reshape(len(bound.mean), -1)
