@@ -247,7 +247,7 @@ def sized(block: Block) -> Block:
     return Block(tuple(columns))
 
 
-def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list[bool]:
+def _find_dependent(columns: Sequence[Column], ridges: Sequence[Ridge]) -> list[bool]:
     """Return which columns depend on S by any regression of their values or normal scores.
 
     Most columns of wide tables do not, so this is done for many at once.
@@ -419,18 +419,18 @@ class Smoother:
         return _designs(self.given)
 
     @cached_property
-    def first(self) -> list[_Ridge]:
+    def first(self) -> list[Ridge]:
         """Regressions on simple bases, by which most dependences are noticed."""
         cells = _cell_bases(self.given, self.designs["raw"]) if self.has_cells else ()
         return self._ridges([*_first_bases(self.designs), *cells])
 
     @cached_property
-    def more(self) -> list[_Ridge]:
+    def more(self) -> list[Ridge]:
         """Regressions on further bases, for what depends on S."""
         return self._ridges(_more_bases(self.designs["raw"]))
 
-    def _ridges(self, bases: Iterable[_Basis]) -> list[_Ridge]:
-        ridges = (_Ridge.of(basis, self.means) for basis in bases)
+    def _ridges(self, bases: Iterable[_Basis]) -> list[Ridge]:
+        ridges = (Ridge.of(basis, self.means) for basis in bases)
         return [ridge for ridge in ridges if len(ridge.freedom)]
 
     def residual(self, functions: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -457,7 +457,7 @@ class Smoother:
         self,
         centred: FloatArray,
         first: int,
-        ridges: Sequence[_Ridge],
+        ridges: Sequence[Ridge],
         places: IntArray,
         least: FloatArray,
         chosen: IntArray,
@@ -694,7 +694,7 @@ class _GroupMeans:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ridge:
+class Ridge:
     """Ridge regression on a basis by all penalties, for any responses."""
 
     basis: _Basis
@@ -704,7 +704,7 @@ class _Ridge:
     means: _GroupMeans
 
     @classmethod
-    def of(cls, basis: _Basis, means: _GroupMeans) -> _Ridge:
+    def of(cls, basis: _Basis, means: _GroupMeans) -> Ridge:
         n_samples = len(basis.features)
         centred = basis.features - means(basis.features)
         values, vectors = np.linalg.eigh(centred.T @ centred)
@@ -757,7 +757,7 @@ class _Ridge:
         return np.asarray((centred - self.axes @ along) / share[:, penalties])
 
 
-def _fit(ridge: _Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
+def _fit(ridge: Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
     """Fit responses in all views, or in one, and keep what is better."""
     pairs = [
         (response, view)
@@ -814,7 +814,7 @@ def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMea
 def _fit_one(response: _Response, view: str, features: FloatArray, means: _GroupMeans) -> None:
     """Fit one response in one view."""
     basis = _Basis(view, features, KERNEL_PENALTIES, False)
-    _fit(_Ridge.of(basis, means), [response], only=view)
+    _fit(Ridge.of(basis, means), [response], only=view)
 
 
 def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> FloatArray:

@@ -1,12 +1,12 @@
 r"""Local test: dependence on a candidate that shows only together with S, or in other moments.
 
-Functions :math:`\\phi` of what S leaves of the candidate and :math:`\\psi` of what it leaves of the
+Functions :math:`\phi` of what S leaves of the candidate and :math:`\psi` of what it leaves of the
 target are uncorrelated near any value of S if the candidate has no information. Two kinds of sums
-of their products :math:`u_i = \\phi_i \\psi_i` are large if it has: those over all samples, for
+of their products :math:`u_i = \phi_i \psi_i` are large if it has: those over all samples, for
 other moments of the target than its mean, and those over pairs of samples near in S,
 
-.. math:: \\frac{(\\sum_i u_i)^2}{\\sum_i u_i^2}, \\qquad
-          \\frac{\\sum_{i<j} K_{ij} u_i u_j}{\\sqrt{\\sum_{i<j} K_{ij} u_i^2 u_j^2}},
+.. math:: \frac{(\sum_i u_i)^2}{\sum_i u_i^2}, \qquad
+          \frac{\sum_{i<j} K_{ij} u_i u_j}{\sqrt{\sum_{i<j} K_{ij} u_i^2 u_j^2}},
 
 with the graph K of near samples. Both are self-normalised as in the score test and brought to the
 scale of a normal distribution; the largest is the statistic of a candidate. The null distribution
@@ -51,7 +51,7 @@ class LocalStatistics:
     @classmethod
     def of(cls, made: Sequence[Family], bound: Bound, n_candidates: int) -> LocalStatistics:
         """Find near samples."""
-        graphs = ()
+        graphs: tuple[tuple[IntArray, IntArray], ...] = ()
         if len(bound.given) and bound.strata is None:
             n_samples = len(bound.mean)
             graphs = tuple(near_pairs(bound.given, n_samples, width) for width in WIDTHS)
