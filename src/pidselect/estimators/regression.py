@@ -705,6 +705,7 @@ class Ridge:
 
     @classmethod
     def of(cls, basis: _Basis, means: _GroupMeans) -> Ridge:
+        """Return the regressions by all penalties that leave degrees of freedom."""
         n_samples = len(basis.features)
         centred = basis.features - means(basis.features)
         values, vectors = np.linalg.eigh(centred.T @ centred)

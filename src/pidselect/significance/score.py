@@ -298,7 +298,7 @@ def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions
         return []
     values = np.stack([column.values for column in columns], axis=1)
     missing: NDArray[np.bool_] = np.isnan(values)
-    has_missing = missing.any(axis=0)
+    has_missing = np.atleast_1d(missing.any(axis=0))
     levels = np.array([column.levels() for column in columns])
     left, explained = values, np.zeros(len(columns))
     if bound.smoother is not None:
@@ -307,7 +307,7 @@ def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions
         explained = np.array([residual.r_squared for residual in of_columns])
     elif bound.strata is not None:
         left = np.where(missing, np.nan, bound.centred(_filled(values)))
-    is_left = np.atleast_1d(np.where(missing, 0.0, left).std(axis=0) >= DETERMINED)
+    is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
     evened = _evened(_filled(left), bound)
     z = np.where(missing, 0.0, scaled(evened))
     is_fine = levels > FEW_LEVELS
@@ -320,7 +320,7 @@ def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions
     fits = _scores(scaled(_filled(values)) - remainder)
     found: list[Functions] = []
     for place, score in enumerate(z.T):
-        absent = np.asarray(missing[:, place]) if has_missing[place] else None
+        absent = missing[:, place] if has_missing[place] else None
         functions = _functions_of_scores(score, int(levels[place]), absent)
         of_s = [*bound.design.T, *([fits[:, place]] if explained[place] > 0 else [])]
         functions += [("product", (score * column)[:, np.newaxis]) for column in of_s]
