@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pidselect.data import FloatArray
-from pidselect.estimators.regression import Projection, Smoother, _Ridge
+from pidselect.estimators.regression import Ridge, Smoother
 
 #: Axes of a basis that are used at most, in the samples.
 MAX_AXES = 1 / 4
@@ -25,8 +25,12 @@ MAX_AXES = 1 / 4
 #: factors of the penalty that is best for squared error.
 N_BASES, FACTORS = 3, (1.0, 0.1, 10.0)
 
-#: Newton steps, and the largest change of a logit at which they end.
-MAX_STEPS, TOLERANCE = 25, 1e-3
+#: Newton steps, the share of each, as those of the classes are taken at once, and the largest
+#: change of a logit at which they end.
+MAX_STEPS, STEP, TOLERANCE = 25, 0.5, 1e-3
+
+#: Penalty of the constant.
+RIDGE = 1e-6
 
 #: Least weight of a sample, and probability of its class.
 MIN_WEIGHT, MIN_PROBABILITY = 1e-4, 1e-9
@@ -40,18 +44,18 @@ class ClassFit(NamedTuple):
 
     probabilities: FloatArray  # (n_samples, n_classes)
     deviance: float
-    projection: Projection | None  # of functions of candidates, weighted as the samples are
 
 
 def fit_classes(smoother: Smoother, classes: FloatArray) -> ClassFit:
     """Regress indicators of classes, (n_samples, n_classes), on S."""
     mean = np.broadcast_to(classes.mean(axis=0), classes.shape)
-    best = ClassFit(np.asarray(mean), _deviance(mean, classes), None)
+    best = ClassFit(np.asarray(mean), _deviance(mean, classes))
     for ridge, shrinkage in _candidates(smoother, classes):
         order = np.argsort(-shrinkage, kind="stable")[: int(MAX_AXES * len(classes))]
         axes, kept = ridge.axes[:, order], np.clip(shrinkage[order], 1e-12, 1.0 - 1e-12)
         for factor in FACTORS:
-            fit = _fit(axes, factor * (1.0 - kept) / kept, classes)
+            probabilities = _fit(axes, factor * (1.0 - kept) / kept, classes)
+            fit = ClassFit(probabilities, _deviance(probabilities, classes))
             if fit.deviance < best.deviance:
                 best = fit
             elif fit.deviance > 1.02 * best.deviance and factor == 1.0:
@@ -59,7 +63,7 @@ def fit_classes(smoother: Smoother, classes: FloatArray) -> ClassFit:
     return best
 
 
-def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[_Ridge, FloatArray]]:
+def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge, FloatArray]]:
     """Return lines, products, and the bases with the smallest squared errors."""
     tried = []
     nothing = np.zeros((1, 1), dtype=bool)
@@ -72,52 +76,51 @@ def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[_Ridg
     return [(ridge, shrinkage) for _, ridge, shrinkage in (*simple, *others[:N_BASES])]
 
 
-def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> ClassFit:
-    """Fit by Newton steps for each class."""
+def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArray:
+    """Return probabilities of left-out samples; the penalty is relative to the mean weight."""
     n_samples, n_classes = classes.shape
     frequency = classes.mean(axis=0)
     variance = float((frequency * (1.0 - frequency)).mean())
     design = np.column_stack([np.ones(n_samples), axes * np.sqrt(n_samples)])
-    weight = np.concatenate([[1e-6], n_samples * variance * penalty])
+    ridge = np.concatenate([[RIDGE], n_samples * variance * penalty])
     coefficients = np.zeros((design.shape[1], n_classes))
     coefficients[0] = np.log(frequency)
-    # Two classes have opposite logits, each with half of the step.
-    share = 0.5
     logits = design @ coefficients
     for _ in range(MAX_STEPS):
-        probabilities = _softmax(logits)
+        errors = classes - _softmax(logits)
         step = np.zeros_like(coefficients)
         for k in range(n_classes):
             if n_classes == 2 and k == 1:
                 step[:, 1] = -step[:, 0]
                 break
-            own = np.maximum(probabilities[:, k] * (1.0 - probabilities[:, k]), MIN_WEIGHT)
-            hessian = (design * own[:, np.newaxis]).T @ design
-            hessian[np.diag_indices_from(hessian)] += weight
-            gradient = design.T @ (classes[:, k] - probabilities[:, k])
-            step[:, k] = share * np.linalg.solve(hessian, gradient - weight * coefficients[:, k])
+            gradient = design.T @ errors[:, k] - ridge * coefficients[:, k]
+            step[:, k] = STEP * np.linalg.solve(_hessian(design, ridge, logits, k), gradient)
         change = design @ step
         largest = float(np.abs(change).max())
-        scale = min(1.0, MAX_CHANGE / max(largest, 1e-300))
+        scale = min(1.0, MAX_CHANGE / max(largest, MIN_PROBABILITY))
         coefficients += scale * step
         logits += scale * change
         if largest < TOLERANCE:
             break
-    probabilities = _softmax(logits)
-    left_out = logits.copy()
-    total = np.zeros(n_samples)
+    left_out, probabilities = logits.copy(), _softmax(logits)
+    # Logits are relative: those of K classes share the step of one.
+    share = (n_classes - 1) / n_classes
     for k in range(n_classes):
         own = np.maximum(probabilities[:, k] * (1.0 - probabilities[:, k]), MIN_WEIGHT)
-        total += own
-        hessian = (design * own[:, np.newaxis]).T @ design
-        hessian[np.diag_indices_from(hessian)] += weight
-        spread = (design * np.linalg.solve(hessian, design.T).T).sum(axis=1)
-        error = probabilities[:, k] - classes[:, k]
-        left_out[:, k] += (
-            (0.5 if n_classes == 2 else 1.0) * spread * error / np.maximum(1.0 - own * spread, 0.1)
-        )
-    probabilities = _softmax(left_out)
-    return ClassFit(probabilities, _deviance(probabilities, classes), None)
+        solved = np.linalg.solve(_hessian(design, ridge, logits, k), design.T)
+        leverage = (design * solved.T).sum(axis=1)
+        step_of_row = leverage * (probabilities[:, k] - classes[:, k])
+        left_out[:, k] += share * step_of_row / np.maximum(1.0 - own * leverage, 0.1)
+    return _softmax(left_out)
+
+
+def _hessian(design: FloatArray, ridge: FloatArray, logits: FloatArray, k: int) -> FloatArray:
+    """Return the matrix of second derivatives for one class."""
+    probability = _softmax(logits)[:, k]
+    weight = np.maximum(probability * (1.0 - probability), MIN_WEIGHT)
+    hessian = (design * weight[:, np.newaxis]).T @ design
+    hessian[np.diag_indices_from(hessian)] += ridge
+    return np.asarray(hessian)
 
 
 def _softmax(logits: FloatArray) -> FloatArray:

@@ -78,6 +78,9 @@ DETERMINED = 1e-9
 #: Decimals of residuals, in standard deviations; more would depend on the order of summation.
 DECIMALS = 9
 
+#: Size of numbers that have squares, and its inverse.
+MIN_SIZE = 1e-50
+
 #: Refinements of a fit to incomplete data.
 N_FILLS = 6
 
@@ -179,7 +182,11 @@ class RecentRegressions:
 
 
 def residuals(
-    given: Block, columns: Sequence[Column], groups: IntArray | None = None, n_refined: int = 1
+    given: Block,
+    columns: Sequence[Column],
+    groups: IntArray | None = None,
+    n_refined: int = 1,
+    smoother: Smoother | None = None,
 ) -> list[Residual]:
     """Return the residuals of columns that are regressed on S, each sample left out of its fit.
 
@@ -187,7 +194,7 @@ def residuals(
     is returned as it is. Missing values stay missing. If there are groups of rows, each has a mean
     of its own, as samples are permuted within groups. Values are in standard deviations. Only the
     first `n_refined` columns, those of the target, are fitted with metrics and pieces: errors are
-    multiplied, so that one good fit suffices.
+    multiplied, so that one good fit suffices. A `smoother` of S lends its regressions.
 
     Examples
     --------
@@ -204,31 +211,43 @@ def residuals(
     >>> of_noise.r_squared, of_noise.column.name
     (0.0, 'noise')
     """
+    given, columns = sized(given), sized(Block(tuple(columns))).columns
     found = [Residual(column, 0.0) for column in columns]
     are_labels = (column.feature_type == "nominal" and column.levels() > 2 for column in columns)
     regressed = [place for place, is_kept in enumerate(are_labels) if not is_kept]
     # One thread: sums in another order would be other residuals.
     with threadpool_limits(1, user_api="blas"):
-        designs = _designs(given)
-        means = _GroupMeans(np.zeros(given.n_samples, np.int64) if groups is None else groups)
-        first = [_Ridge.of(basis, means) for basis in _first_bases(designs)]
+        smoother = smoother or Smoother.of(given, groups, has_cells=False)
+        first, means = smoother.first, smoother.means
         is_dependent = _find_dependent([columns[place] for place in regressed], first)
         places = [place for place, kept in zip(regressed, is_dependent, strict=True) if kept]
         responses = [_Response.of(columns[place]) for place in places]
         for ridge in first:
             _fit(ridge, responses)
         if any(response.is_noticed for response in responses):
-            for basis in _more_bases(designs["raw"]):
-                _fit(_Ridge.of(basis, means), [r for r in responses if r.is_noticed])
+            for ridge in smoother.more:
+                _fit(ridge, [response for response in responses if response.is_noticed])
         refined = [r for r, place in zip(responses, places, strict=True) if place < n_refined]
         if close := [response for response in refined if response.is_close]:
-            _refine(close, designs["raw"], means)
+            _refine(close, smoother.designs["raw"], means)
     for place, response in zip(places, responses, strict=True):
         found[place] = response.residual()
     return found
 
 
-def _find_dependent(columns: Sequence[Column], ridges: Sequence[_Ridge]) -> list[bool]:
+def sized(block: Block) -> Block:
+    """Return a block whose numbers are of a size that has squares."""
+    columns = list(block.columns)
+    for place, column in enumerate(columns):
+        largest = np.nanmax(np.abs(column.values), initial=0.0)
+        if largest > 0.0 and not MIN_SIZE < largest < 1.0 / MIN_SIZE:
+            # A power of two changes no digit.
+            values = np.ldexp(column.values, -int(np.frexp(largest)[1]))
+            columns[place] = Column(column.name, column.feature_type, values, column.labels)
+    return Block(tuple(columns))
+
+
+def _find_dependent(columns: Sequence[Column], ridges: Sequence[Ridge]) -> list[bool]:
     """Return which columns depend on S by any regression of their values or normal scores.
 
     Most columns of wide tables do not, so this is done for many at once.
@@ -380,35 +399,38 @@ def _standardized(values: FloatArray) -> FloatArray:
 class Smoother:
     """Ridge regressions on all bases of S, for any number of functions.
 
-    In addition to the bases for columns there are the cells of discrete columns, and the curves of
+    With `has_cells` there are, in addition, the cells of discrete columns, and the curves of
     numbers in each cell.
     """
 
     given: Block
     means: _GroupMeans
+    has_cells: bool
 
     @classmethod
-    def of(cls, given: Block, groups: IntArray | None = None) -> Smoother:
+    def of(cls, given: Block, groups: IntArray | None = None, has_cells: bool = True) -> Smoother:
         """Return the smoother of S; each group of rows has a mean of its own."""
-        return cls(
-            given,
-            _GroupMeans(np.zeros(given.n_samples, dtype=np.int64) if groups is None else groups),
-        )
+        one_group = np.zeros(given.n_samples, dtype=np.int64)
+        return cls(given, _GroupMeans(one_group if groups is None else groups), has_cells)
 
     @cached_property
-    def first(self) -> list[_Ridge]:
+    def designs(self) -> dict[str, FloatArray]:
+        """The columns of S in each view."""
+        return _designs(self.given)
+
+    @cached_property
+    def first(self) -> list[Ridge]:
         """Regressions on simple bases, by which most dependences are noticed."""
-        designs = _designs(self.given)
-        bases = [*_first_bases(designs), *_cell_bases(self.given, designs["raw"])]
-        return self._ridges(bases)
+        cells = _cell_bases(self.given, self.designs["raw"]) if self.has_cells else ()
+        return self._ridges([*_first_bases(self.designs), *cells])
 
     @cached_property
-    def more(self) -> list[_Ridge]:
+    def more(self) -> list[Ridge]:
         """Regressions on further bases, for what depends on S."""
-        return self._ridges(_more_bases(_designs(self.given)["raw"]))
+        return self._ridges(_more_bases(self.designs["raw"]))
 
-    def _ridges(self, bases: Iterable[_Basis]) -> list[_Ridge]:
-        ridges = (_Ridge.of(basis, self.means) for basis in bases)
+    def _ridges(self, bases: Iterable[_Basis]) -> list[Ridge]:
+        ridges = (Ridge.of(basis, self.means) for basis in bases)
         return [ridge for ridge in ridges if len(ridge.freedom)]
 
     def residual(self, functions: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -435,7 +457,7 @@ class Smoother:
         self,
         centred: FloatArray,
         first: int,
-        ridges: Sequence[_Ridge],
+        ridges: Sequence[Ridge],
         places: IntArray,
         least: FloatArray,
         chosen: IntArray,
@@ -672,7 +694,7 @@ class _GroupMeans:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ridge:
+class Ridge:
     """Ridge regression on a basis by all penalties, for any responses."""
 
     basis: _Basis
@@ -682,7 +704,8 @@ class _Ridge:
     means: _GroupMeans
 
     @classmethod
-    def of(cls, basis: _Basis, means: _GroupMeans) -> _Ridge:
+    def of(cls, basis: _Basis, means: _GroupMeans) -> Ridge:
+        """Return the regressions by all penalties that leave degrees of freedom."""
         n_samples = len(basis.features)
         centred = basis.features - means(basis.features)
         values, vectors = np.linalg.eigh(centred.T @ centred)
@@ -735,7 +758,7 @@ class _Ridge:
         return np.asarray((centred - self.axes @ along) / share[:, penalties])
 
 
-def _fit(ridge: _Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
+def _fit(ridge: Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
     """Fit responses in all views, or in one, and keep what is better."""
     pairs = [
         (response, view)
@@ -792,7 +815,7 @@ def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMea
 def _fit_one(response: _Response, view: str, features: FloatArray, means: _GroupMeans) -> None:
     """Fit one response in one view."""
     basis = _Basis(view, features, KERNEL_PENALTIES, False)
-    _fit(_Ridge.of(basis, means), [response], only=view)
+    _fit(Ridge.of(basis, means), [response], only=view)
 
 
 def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> FloatArray:

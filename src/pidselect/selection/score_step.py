@@ -71,7 +71,10 @@ class ScoreTestResult:
             phase=phase,
             conditioning_set=given if own_set is None else own_set,
             candidates=tuple(feature.name for feature in scores.candidates),
-            values=tuple(self.information.tolist()),
+            # One object, so that records are equal that hold it.
+            values=tuple(
+                math.nan if math.isnan(bits) else bits for bits in self.information.tolist()
+            ),
             scores=tuple(self.statistics.tolist()),
             unit="",
             estimators=self.functions,

@@ -1,12 +1,12 @@
 r"""Local test: dependence on a candidate that shows only together with S, or in other moments.
 
-Functions :math:`\\phi` of what S leaves of the candidate and :math:`\\psi` of what it leaves of the
+Functions :math:`\phi` of what S leaves of the candidate and :math:`\psi` of what it leaves of the
 target are uncorrelated near any value of S if the candidate has no information. Two kinds of sums
-of their products :math:`u_i = \\phi_i \\psi_i` are large if it has: those over all samples, for
+of their products :math:`u_i = \phi_i \psi_i` are large if it has: those over all samples, for
 other moments of the target than its mean, and those over pairs of samples near in S,
 
-.. math:: \\frac{(\\sum_i u_i)^2}{\\sum_i u_i^2}, \\qquad
-          \\frac{\\sum_{i<j} K_{ij} u_i u_j}{\\sqrt{\\sum_{i<j} K_{ij} u_i^2 u_j^2}},
+.. math:: \frac{(\sum_i u_i)^2}{\sum_i u_i^2}, \qquad
+          \frac{\sum_{i<j} K_{ij} u_i u_j}{\sqrt{\sum_{i<j} K_{ij} u_i^2 u_j^2}},
 
 with the graph K of near samples. Both are self-normalised as in the score test and brought to the
 scale of a normal distribution; the largest is the statistic of a candidate. The null distribution
@@ -35,6 +35,9 @@ CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
 #: Families whose functions are summed over pairs, and moments of the target by which.
 PAIRED = {"line": 2, "label": 2, "spline": 1}
 
+#: All families that are used.
+LOCAL_FAMILIES = ("powers", *PAIRED)
+
 
 @dataclass(frozen=True, eq=False)
 class LocalStatistics:
@@ -48,7 +51,7 @@ class LocalStatistics:
     @classmethod
     def of(cls, made: Sequence[Family], bound: Bound, n_candidates: int) -> LocalStatistics:
         """Find near samples."""
-        graphs = ()
+        graphs: tuple[tuple[IntArray, IntArray], ...] = ()
         if len(bound.given) and bound.strata is None:
             n_samples = len(bound.mean)
             graphs = tuple(near_pairs(bound.given, n_samples, width) for width in WIDTHS)
@@ -59,7 +62,7 @@ class LocalStatistics:
         found = np.full((self.n_candidates, len(rows)), NOTHING)
         permuted = [moment[rows].transpose(2, 1, 0) for moment in self.moments]
         for family in self.made:
-            if family.name in ("smooth", "label"):
+            if family.name in ("powers", "label"):
                 np.maximum.at(found, family.owners, self._pooled(family, permuted))
             for order in range(min(PAIRED.get(family.name, 0), len(permuted))):
                 for owner, functions in zip(family.owners, family.functions, strict=True):
@@ -77,7 +80,7 @@ class LocalStatistics:
             for direction in moment:
                 variance = flat**2 @ direction**2
                 pooled = np.cbrt((flat @ direction) ** 2 / np.maximum(variance, LEAST))
-                if order == 1:  # squares by squares, which depend on the variances given S
+                if order == 1 and family.name == "powers":  # squares by squares
                     pooled.reshape(members, width, -1)[~family.is_even, 1::3] = 0.0
                 np.maximum(best, (pooled - CUBE_MEAN) / CUBE_DEVIATION, out=best)
         return np.asarray(best.reshape(members, width, -1).max(axis=1))

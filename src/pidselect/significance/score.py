@@ -1,13 +1,13 @@
 r"""Score test: whether a candidate is informative about the target given S, without neighbours.
 
 Let r be what S leaves of the target, and e what it leaves of a candidate (`estimators.regression`).
-If the candidate has no information given S, functions :math:`\\phi` of (e, S) are uncorrelated with
+If the candidate has no information given S, functions :math:`\phi` of (e, S) are uncorrelated with
 r. Each squared sum is divided by its own variance,
 
-.. math:: T = \\sum_j \\frac{(\\sum_i \\phi_{ij} r_i)^2}{\\sum_i \\phi_{ij}^2 r_i^2},
+.. math:: T = \sum_j \frac{(\sum_i \phi_{ij} r_i)^2}{\sum_i \phi_{ij}^2 r_i^2},
 
 so that noise that varies with S does not matter, and is added within a *family* of functions: line,
-square, smooth, spline, products with S, and scale (with :math:`r^2`). Families are compared by
+square, spline, products with S, and scale (with :math:`r^2`). Families are compared by
 -log p (chi-square) plus the logarithm of their weight, and the largest value of a candidate is its
 statistic. The null distribution is that of the largest statistic over all candidates with the rows
 of r permuted, numerator and denominator computed again.
@@ -17,7 +17,7 @@ Two matrix products serve all candidates and permutations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -30,23 +30,24 @@ from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.logistic import fit_classes
-from pidselect.estimators.regression import Projection, Smoother, residuals
+from pidselect.estimators.regression import Projection, Smoother, residuals, sized
 from pidselect.significance.row_orders import RowOrders
 from pidselect.significance.surrogates import find_strata
 
-#: Families of functions and their weights, which sum to 1: labels have indicators, not lines.
+#: Families of functions and their weights. Numbers have a line, labels indicators; missing values
+#: are one of their own.
 FAMILIES = {
-    "label": 0.42,
-    "line": 0.42,
-    "square": 0.22,
-    "smooth": 0.12,
-    "spline": 0.10,
-    "product": 0.10,
-    "scale": 0.04,
+    "label": 0.50,
+    "line": 0.50,
+    "square": 0.20,
+    "missing": 0.20,
+    "spline": 0.20,
+    "product": 0.07,
+    "scale": 0.03,
 }
 
 #: Knots of the spline family, in normal scores, and samples from which it is used.
-KNOTS, SPLINE_SAMPLES = ndtri(np.linspace(0.06, 0.94, 9)), 100
+KNOTS, SPLINE_SAMPLES = ndtri(np.linspace(0.06, 0.94, 5)), 50
 
 #: Levels up to which a number is used as it is; of more, its normal scores.
 FEW_LEVELS = 20
@@ -67,6 +68,9 @@ MAX_LEVELS = 100
 #: Length of a function beside those before it, relative to its own, below which it is redundant.
 REDUNDANT = 1e-4
 
+#: Added to squared residuals, relative to their mean, before the logarithm.
+LEAST_SQUARE = 0.05
+
 #: Standard deviation below which functions and residuals are rounding errors.
 DETERMINED = 1e-9
 
@@ -79,6 +83,9 @@ NOTHING = -50.0
 #: Least denominator of a statistic whose functions and residuals have length 1 and sqrt(n).
 LEAST = 1e-6
 
+#: Functions of a candidate with the names of their families, each (n_samples, n_functions).
+Functions = list[tuple[str, FloatArray]]
+
 
 class Family(NamedTuple):
     """Functions of several candidates, alike in number."""
@@ -86,8 +93,8 @@ class Family(NamedTuple):
     name: str  # of the family; products with each column of S are subfamilies
     owners: IntArray  # (n_members,): positions of candidates
     functions: FloatArray  # (n_members, n_samples, n_functions)
-    is_rare: bool = False  # indicators of levels of few rows
-    is_even: NDArray[np.bool_] | None = None  # (n_members,): whether S explains no square
+    is_rare: bool  # indicators of levels of few rows
+    is_even: NDArray[np.bool_]  # (n_members,): whether S does not explain the second function
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +117,10 @@ class Bound:
 
     @cached_property
     def design(self) -> FloatArray:
-        """Columns of S that functions are multiplied with, standardized."""
+        """Columns of S that functions are multiplied with, standardized: strata, if there are."""
         columns = [_design(column) for column in self.given.columns]
+        if self.strata is not None:
+            columns = [_indicators(_joint(self.strata), MIN_ROWS)]
         z = np.concatenate([np.empty((len(self.mean), 0)), *columns], axis=1)
         return scaled(z[:, :MAX_PRODUCTS])
 
@@ -147,6 +156,7 @@ def bind(
     Rows are permuted within groups; within the joint levels of S, too, where all of them are large
     enough.
     """
+    target, given = sized(target), sized(given)
     n_samples = target.n_samples
     strata = find_strata(given, groups) if scheme == "global" else None
     orders = RowOrders(scheme, n_samples, groups if strata is None else strata)
@@ -155,7 +165,7 @@ def bind(
     if len(target) > 1 and all(column.is_discrete for column in target.columns):
         joint = target.codes()
         if joint.max() < MAX_LEVELS:
-            target = Block((Column("joint", "nominal", joint.astype(np.float64)),))
+            target = Block((_joint(joint),))
     means, of_numbers = [], []
     projection: Projection | None = None
     for column in target.columns:
@@ -175,6 +185,20 @@ def bind(
     return bound
 
 
+def _evened(residual: FloatArray, bound: Bound) -> FloatArray:
+    """Return residuals, (n_samples, n_columns), over the size that S explains of them.
+
+    Any function of S may divide a residual; samples of large noise would else outweigh all others.
+    """
+    if bound.smoother is None:
+        return residual
+    squares = residual**2
+    size = np.log(squares + LEAST_SQUARE * squares.mean(axis=0))
+    left, is_explained = bound.smoother.residual(size)
+    explained = size - size.mean(axis=0) - left
+    return residual * np.where(is_explained, np.exp(-0.5 * explained), 1.0)
+
+
 def _is_class(column: Column) -> bool:
     return column.feature_type == "nominal" or column.levels() == 2
 
@@ -183,7 +207,8 @@ def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Project
     """Return what S leaves of a number, as normal scores, and the regression."""
     left, projection = column, None
     if bound.smoother is not None:
-        left, _, projection = residuals(bound.given, [column], bound.groups)[0]
+        (found,) = residuals(bound.given, [column], bound.groups, 1, bound.smoother)
+        left, projection = found.column, found.projection
     elif bound.strata is not None:
         values = np.where(np.isnan(column.values), np.nanmean(column.values), column.values)
         values = bound.centred(values[:, np.newaxis])[:, 0]
@@ -194,15 +219,11 @@ def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Project
         return np.empty((len(values), 0)), projection
     present = ~missing
     functions = np.zeros((len(values), 1))
-    kept = values[present]
-    is_fine = column.levels() > FEW_LEVELS
-    functions[present, 0] = _scores(kept[:, np.newaxis])[:, 0] if is_fine else kept - kept.mean()
+    kept = _evened(values[:, np.newaxis], bound)[present]
+    functions[present] = _scores(kept) if column.levels() > FEW_LEVELS else kept - kept.mean()
     if missing.any():
         functions = np.column_stack([functions, missing])
-    if bound.smoother is None:
-        return scaled(bound.centred(functions)), projection
-    centred, _ = bound.smoother.residual(functions)
-    return scaled(centred), projection
+    return scaled(bound.centred(functions)), projection
 
 
 def _class_residuals(column: Column, bound: Bound) -> FloatArray:
@@ -223,39 +244,44 @@ def _class_residuals(column: Column, bound: Bound) -> FloatArray:
 # --- functions of candidates ----------------------------------------------------------------------
 
 
-def families(candidates: Sequence[Block], bound: Bound) -> list[Family]:
-    """Return the functions of candidates, orthonormal within each family."""
+def families(
+    candidates: Sequence[Block], bound: Bound, wanted: Collection[str] = FAMILIES
+) -> list[Family]:
+    """Return the functions of candidates by family, orthonormal within each."""
+    candidates = [sized(block) for block in candidates]
     made = dict[tuple[str, int, bool], list[tuple[int, FloatArray]]]()
 
     def add(owner: int, name: str, functions: FloatArray) -> None:
-        if functions.shape[1]:
+        if name in wanted and functions.shape[1]:
             is_rare = name == "label" and functions.sum(axis=0).min() < RARE_ROWS
             key = name, functions.shape[1], is_rare
             made.setdefault(key, []).append((owner, functions))
 
     singles = [place for place, block in enumerate(candidates) if _is_number(block)]
     numbers = [candidates[place].columns[0] for place in singles]
-    for place, functions in zip(singles, _number_functions(numbers, bound), strict=True):
-        for name, some in functions:
+    of_each = dict(zip(singles, _number_functions(numbers, bound), strict=True))
+    for place, block in enumerate(candidates):
+        for name, some in of_each[place] if place in of_each else _block_functions(block, bound):
             add(place, name, some)
-    for place in sorted(set(range(len(candidates))) - set(singles)):
-        for name, some in _block_functions(candidates[place], bound):
-            add(place, name, some)
-    found = []
-    for (name, _, is_rare), members in made.items():
-        owners = np.array([owner for owner, _ in members])
-        functions = np.stack([some for _, some in members])
-        n_members, n_samples, width = functions.shape
-        flat = functions.transpose(1, 0, 2).reshape(n_samples, -1)
-        is_explained = np.ones(n_members * width, dtype=bool)
-        if name == "label":
-            left = bound.projected(flat)
-        else:
-            left, is_explained = bound.explained(flat)
-        left = left.reshape(n_samples, n_members, width).transpose(1, 0, 2)
-        is_even = ~is_explained.reshape(n_members, width)[:, 1::3].any(axis=1)
-        found.append(Family(name, owners, _orthonormalised(left), is_rare, is_even))
-    return found
+    return [_family(name, members, is_rare, bound) for (name, _, is_rare), members in made.items()]
+
+
+def _family(
+    name: str, members: Sequence[tuple[int, FloatArray]], is_rare: bool, bound: Bound
+) -> Family:
+    """Return functions of several candidates without what S explains of them."""
+    functions = np.stack([some for _, some in members], axis=1)
+    n_samples, n_members, width = functions.shape
+    flat = functions.reshape(n_samples, -1)
+    is_explained = np.ones(n_members * width, dtype=np.bool_)
+    if name == "label":
+        left = bound.projected(flat)
+    else:
+        left, is_explained = bound.explained(flat)
+    by_member = left.reshape(functions.shape).transpose(1, 0, 2)
+    is_even = np.logical_not(is_explained.reshape(n_members, width)[:, 1:2].any(axis=1))
+    owners = np.array([owner for owner, _ in members])
+    return Family(name, owners, _orthonormalised(by_member), is_rare, is_even)
 
 
 def _is_label(column: Column) -> bool:
@@ -266,65 +292,61 @@ def _is_number(block: Block) -> bool:
     return len(block) == 1 and not _is_label(block.columns[0])
 
 
-def _number_functions(
-    columns: Sequence[Column], bound: Bound
-) -> Iterator[list[tuple[str, FloatArray]]]:
-    """Yield the functions of each column of numbers, by family."""
+def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions]:
+    """Return the functions of each column of numbers, by family."""
     if not columns:
-        return
+        return []
     values = np.stack([column.values for column in columns], axis=1)
-    missing = np.isnan(values)
-    has_missing = missing.any(axis=0)
+    missing: NDArray[np.bool_] = np.isnan(values)
+    has_missing = np.atleast_1d(missing.any(axis=0))
     levels = np.array([column.levels() for column in columns])
     left, explained = values, np.zeros(len(columns))
     if bound.smoother is not None:
-        found = residuals(bound.given, columns, bound.groups, n_refined=0)
-        left = np.stack([residual.column.values for residual in found], axis=1)
-        explained = np.array([residual.r_squared for residual in found])
+        of_columns = residuals(bound.given, columns, bound.groups, 0, bound.smoother)
+        left = np.stack([residual.column.values for residual in of_columns], axis=1)
+        explained = np.array([residual.r_squared for residual in of_columns])
     elif bound.strata is not None:
         left = np.where(missing, np.nan, bound.centred(_filled(values)))
-    z = np.where(missing, 0.0, scaled(_filled(left)))
+    is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
+    evened = _evened(_filled(left), bound)
+    z = np.where(missing, 0.0, scaled(evened))
     is_fine = levels > FEW_LEVELS
     whole = np.flatnonzero(is_fine & ~has_missing)
-    z[:, whole] = _scores(left[:, whole])
-    for place in np.flatnonzero(is_fine & has_missing):
-        present = ~missing[:, place]
-        z[present, place] = _scores(left[present][:, [place]])[:, 0]
-    is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
-    for place in range(len(columns)):
-        if not is_left[place]:
-            yield []
-            continue
+    z[:, whole] = _scores(evened[:, whole])
+    for each in np.flatnonzero(is_fine & has_missing):
+        present = np.flatnonzero(~np.isnan(values[:, each]))
+        z[present, each] = _scores(evened[present][:, [each]])[:, 0]
+    remainder = np.nan_to_num(left) * np.sqrt(np.maximum(1.0 - explained, 0.0))
+    fits = _scores(scaled(_filled(values)) - remainder)
+    found: list[Functions] = []
+    for place, score in enumerate(z.T):
         absent = missing[:, place] if has_missing[place] else None
-        functions = _functions_of_scores(z[:, place], int(levels[place]), absent)
-        functions += [("product", z[:, [place]] * s[:, np.newaxis]) for s in bound.design.T]
-        if explained[place] > 0:
-            own = scaled(_filled(values[:, [place]]))[:, 0]
-            remainder = np.nan_to_num(left[:, place]) * np.sqrt(max(1.0 - explained[place], 0.0))
-            fit = _scores((own - remainder)[:, np.newaxis])
-            functions.append(("product", z[:, [place]] * fit))
-        yield functions
+        functions = _functions_of_scores(score, int(levels[place]), absent)
+        of_s = [*bound.design.T, *([fits[:, place]] if explained[place] > 0 else [])]
+        functions += [("product", (score * column)[:, np.newaxis]) for column in of_s]
+        found.append(functions if is_left[place] else [])
+    return found
 
 
 def _functions_of_scores(
     z: FloatArray, levels: int, missing: NDArray[np.bool_] | None
-) -> list[tuple[str, FloatArray]]:
+) -> Functions:
     """Return functions of one number by family; missing values have 0 in all of them."""
     powers = np.column_stack([z, z * z - 1.0, z**3 - 3.0 * z])[:, : max(1, levels - 1)]
     cubes = np.empty((len(z), 0))
     if levels > FEW_LEVELS and len(z) >= SPLINE_SAMPLES:
         cubes = np.column_stack([z, np.abs(z[:, np.newaxis] - KNOTS) ** 3])
-    line = powers[:, :1]
+    functions = [
+        ("line", powers[:, :1]),
+        ("square", powers[:, 1:2]),
+        ("powers", powers),
+        ("spline", cubes),
+        ("scale", powers[:, :1]),
+    ]
     if missing is not None:
         powers[missing], cubes[missing] = 0.0, 0.0
-        line = np.column_stack([line, missing])
-    return [
-        ("line", line),
-        ("square", powers[:, 1:2]),
-        ("smooth", powers),
-        ("spline", cubes),
-        ("scale", line),
-    ]
+        functions.append(("missing", missing[:, np.newaxis].astype(np.float64)))
+    return functions
 
 
 def _filled(values: FloatArray) -> FloatArray:
@@ -335,7 +357,7 @@ def _filled(values: FloatArray) -> FloatArray:
     return np.where(missing, np.nanmean(values, axis=0), values)
 
 
-def _block_functions(block: Block, bound: Bound) -> list[tuple[str, FloatArray]]:
+def _block_functions(block: Block, bound: Bound) -> Functions:
     """Return the functions of a label, or of several columns, by family.
 
     Labels together are one label of their joint levels, unless these are too many. Families of
@@ -344,37 +366,36 @@ def _block_functions(block: Block, bound: Bound) -> list[tuple[str, FloatArray]]
     if all(_is_label(column) for column in block.columns):
         codes = block.codes()
         if len(block) == 1 or codes.max() < max(2, len(codes) // SAMPLES_PER_LEVEL):
-            column = Column("joint", "nominal", codes.astype(np.float64))
-            functions = _indicators(column, MIN_ROWS)[:, 1:]
+            functions = _indicators(_joint(codes), MIN_ROWS)[:, 1:]
             products = [("product", functions * s[:, np.newaxis]) for s in bound.design.T]
             return [("label", functions), ("scale", functions), *products]
-    parts = dict[str, list[FloatArray]]()
-    lines = []
-    for column in block.columns:
-        if _is_label(column):
-            functions = [("line", _indicators(column, MIN_ROWS)[:, 1:])]
-        else:
-            (functions,) = _number_functions([column], bound)
-        lines.append(
-            np.concatenate([np.empty((len(bound.mean), 0)), *_named(functions, "line")], 1)
-        )
-        for name in ("line", "square", "smooth", "spline"):
-            parts.setdefault(name, []).extend(_named(functions, name))
-    parts["square"] += [
-        (first[:, :, np.newaxis] * second[:, np.newaxis]).reshape(len(bound.mean), -1)
-        for first, second in combinations(lines, 2)
+    nothing = np.empty((len(bound.mean), 0))
+    of_columns = [
+        {"line": _indicators(column, MIN_ROWS)[:, 1:]}
+        if _is_label(column)
+        else dict(_number_functions([column], bound)[0])
+        for column in block.columns
     ]
-    most = len(bound.mean) // SAMPLES_PER_LEVEL
-    joined = {name: np.concatenate(some, axis=1) for name, some in parts.items() if some}
-    line = joined["line"]
+    names = ("line", "missing", "square", "powers", "spline")
+    joined = {
+        name: np.concatenate([some.get(name, nothing) for some in of_columns], axis=1)
+        for name in names
+    }
+    pairs = [
+        (first["line"][:, :, np.newaxis] * second["line"][:, np.newaxis]).reshape(len(nothing), -1)
+        for first, second in combinations(of_columns, 2)
+        if "line" in first and "line" in second
+    ]
+    joined["square"] = np.concatenate([joined["square"], *pairs], axis=1)
+    most, line = len(nothing) // SAMPLES_PER_LEVEL, joined["line"]
     products = [("product", line * s[:, np.newaxis]) for s in bound.design.T]
     kept = [(name, some) for name, some in joined.items() if some.shape[1] <= most]
     return [*kept, ("scale", line), *products]
 
 
-def _named(functions: Sequence[tuple[str, FloatArray]], name: str) -> list[FloatArray]:
-    """Return the functions of a family."""
-    return [some for own, some in functions if own == name]
+def _joint(codes: IntArray) -> Column:
+    """Return joint levels as one label."""
+    return Column("joint", "nominal", codes.astype(np.float64))
 
 
 def _indicators(column: Column, least: int) -> FloatArray:
@@ -416,7 +437,7 @@ def statistics(
     names = list(FAMILIES)
     observed = np.full((len(names), n_candidates), NOTHING)
     null = np.full((n_candidates if keeps_all else 1, len(rows) - 1), NOTHING)
-    counts = np.zeros((len(names), n_candidates), dtype=np.int64)
+    counts = np.zeros((len(names), n_candidates), dtype=np.int64)  # of subfamilies
     for family in made:
         np.add.at(counts[names.index(family.name)], family.owners, 1)
     for family in made:

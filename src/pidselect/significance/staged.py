@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.significance.local import LocalStatistics
+from pidselect.significance.local import LOCAL_FAMILIES, LocalStatistics
 from pidselect.significance.permutation_test import critical_value, is_significant
 from pidselect.significance.score import FAMILIES, NOTHING, Bound, bind, families, statistics
 
@@ -218,8 +218,10 @@ def task_statistics(
 ) -> tuple[FloatArray, tuple[str, ...], FloatArray]:
     """Return the statistics of some candidates, their families, and those of permutations."""
     n = len(candidates)
-    made = [] if bound.is_determined else families(candidates, bound)
-    if stage == "local":
+    is_local = stage == "local"
+    wanted = LOCAL_FAMILIES if is_local else FAMILIES
+    made = [] if bound.is_determined else families(candidates, bound, wanted)
+    if is_local:
         values = LocalStatistics.of(made, bound, n).statistics(rows)
         null = values[:, 1:] if keeps_all else values[:, 1:].max(axis=0, keepdims=True)
         return values[:, 0], ("local",) * n, null
