@@ -21,13 +21,13 @@ from pidselect.significance import find_strata
 from pidselect.significance.row_orders import RowOrders
 
 WEIGHTS = {
-    "label": 0.42,
-    "line": 0.42,
-    "square": 0.22,
-    "smooth": 0.12,
-    "spline": 0.10,
-    "product": 0.10,
-    "scale": 0.04,
+    "label": 0.50,
+    "line": 0.50,
+    "square": 0.20,
+    "missing": 0.20,
+    "spline": 0.20,
+    "product": 0.07,
+    "scale": 0.03,
 }
 NOTHING = -50.0
 
@@ -151,14 +151,15 @@ class NaiveBound:
     def number_residuals(self, column: Column):
         values, projection = column.values, None
         if self.smoother is not None:
-            found, _, projection = residuals(self.given, [column], self.groups)[0]
-            values = found.values
+            found = residuals(self.given, [column], self.groups, 1, self.smoother)[0]
+            values, projection = found.column.values, found.projection
         elif self.strata is not None:
             values = self.left(np.where(np.isnan(values), np.nanmean(values), values))[0]
         missing = np.isnan(values)
         if np.where(missing, 0.0, values).std() < 1e-9:
             return [], projection
-        function = np.where(missing, 0.0, values - values[~missing].mean())
+        values = np.where(missing, np.nan, self.evened(np.where(missing, 0.0, values)))
+        function = np.where(missing, 0.0, values - np.nanmean(values))
         if column.levels() > 20:
             function = normal_scores(values)
         functions = [function, missing.astype(float)] if missing.any() else [function]
@@ -167,6 +168,15 @@ class NaiveBound:
         else:
             functions = [self.left(f)[0] for f in functions]
         return [standardized(f) for f in functions], projection
+
+    def evened(self, left: Vector) -> Vector:
+        """Return residuals over the size that S explains of them."""
+        if self.smoother is None:
+            return left
+        size = np.log(left**2 + 0.05 * (left**2).mean())
+        unexplained, is_explained = self.smoother.residual(size[:, np.newaxis])
+        explained = size - size.mean() - unexplained[:, 0]
+        return left * np.exp(-explained / 2) if is_explained[0] else left
 
     def class_residuals(self, column: Column) -> list[Vector]:
         classes = indicators(column, 1)
@@ -182,6 +192,9 @@ class NaiveBound:
 
     def multipliers(self) -> list[Vector]:
         found = []
+        if self.strata is not None:
+            strata = Column("joint", "nominal", self.strata.astype(float))
+            return [standardized(one) for one in indicators(strata, 3)][:30]
         for column in self.given.columns:
             if is_label(column):
                 own = indicators(column, 3)
@@ -198,22 +211,26 @@ def number_functions(column: Column, bound: NaiveBound) -> list[tuple[str, list[
     left, explained = column.values, 0.0
     missing = np.isnan(left)
     if bound.smoother is not None:
-        found = residuals(bound.given, [column], bound.groups, n_refined=0)[0]
+        found = residuals(bound.given, [column], bound.groups, 0, bound.smoother)[0]
         left, explained = found.column.values, found.r_squared
     elif bound.strata is not None:
         left = np.where(missing, np.nan, bound.left(np.where(missing, np.nanmean(left), left))[0])
     if np.where(missing, 0.0, left).std() < 1e-9:
         return []
     levels = column.levels()
-    z = normal_scores(left) if levels > 20 else np.where(missing, 0.0, standardized(left))
+    evened = bound.evened(np.where(missing, np.nanmean(left), left))
+    z = np.where(missing, 0.0, standardized(evened))
+    if levels > 20:
+        z = normal_scores(np.where(missing, np.nan, evened))
     powers = [z, z**2 - 1, z**3 - 3 * z][: max(1, levels - 1)]
     cubes = []
-    if levels > 20 and len(z) >= 100:
-        cubes = [z, *(abs(z - norm.ppf(q)) ** 3 for q in np.linspace(0.06, 0.94, 9))]
+    if levels > 20 and len(z) >= 50:
+        cubes = [z, *(abs(z - norm.ppf(q)) ** 3 for q in np.linspace(0.06, 0.94, 5))]
     powers, cubes = ([np.where(missing, 0.0, f) for f in some] for some in (powers, cubes))
-    line = with_missing(powers[0], column)
-    found = [("line", line), ("square", powers[1:2]), ("smooth", powers), ("spline", cubes)]
-    found += [("scale", line), *(("product", [z * s]) for s in bound.design)]
+    found = [("line", powers[:1]), ("square", powers[1:2]), ("powers", powers), ("spline", cubes)]
+    found += [("scale", powers[:1]), *(("product", [z * s]) for s in bound.design)]
+    if missing.any():
+        found.append(("missing", [missing.astype(float)]))
     if explained > 0:
         remainder = np.where(missing, 0.0, left) * math.sqrt(max(1 - explained, 0.0))
         found.append(("product", [z * normal_scores(standardized(column.values) - remainder)]))
@@ -231,7 +248,8 @@ def block_functions(block: Block, bound: NaiveBound) -> list[tuple[str, list[Vec
             own = indicators(Column("joint", "nominal", codes.astype(float)), 3)[1:]
             products = [("product", [f * s for f in own]) for s in bound.design]
             return [("label", own), ("scale", own), *products]
-    parts: dict[str, list[Vector]] = {"line": [], "square": [], "smooth": [], "spline": []}
+    names = ("line", "missing", "square", "powers", "spline")
+    parts: dict[str, list[Vector]] = {name: [] for name in names}
     lines = []
     for column in block.columns:
         functions = [("line", indicators(column, 3)[1:])]
@@ -255,7 +273,7 @@ def families(block: Block, bound: NaiveBound) -> list[NaiveFamily]:
         if functions:
             is_rare = name == "label" and min(f.sum() for f in functions) < 30
             left = [bound.left(f, name == "label") for f in functions]
-            is_even = not any(is_explained for _, is_explained in left[1::3])
+            is_even = not any(is_explained for _, is_explained in left[1:2])
             found.append((name, is_rare, is_even, gram_schmidt([f for f, _ in left])))
     return found
 
@@ -270,7 +288,7 @@ def statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> d
     for name, is_rare, _, functions in found:
         directions = bound.scale if name == "scale" else bound.mean
         used = [f for f in functions if (f**2).sum() > 0.5]
-        if not directions or not used:
+        if name not in WEIGHTS or not directions or not used:
             continue
         total = 0.0
         for f in used:
@@ -297,10 +315,10 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
         for order, moment in enumerate(moments):
             for direction in moment:
                 r = direction[row]
-                if name in ("smooth", "label"):
+                if name in ("powers", "label"):
                     for place, f in enumerate(functions):
                         value = (f * r).sum() ** 2 / max((f**2 * r**2).sum(), 1e-6)
-                        if order == 1 and not is_even and place % 3 == 1:
+                        if order == 1 and name == "powers" and not is_even and place % 3 == 1:
                             value = 0.0
                         best = max(best, (value ** (1 / 3) - 7 / 9) / math.sqrt(2 / 9))
                 if order < {"line": 2, "label": 2, "spline": 1}.get(name, 0):
