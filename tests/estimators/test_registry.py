@@ -145,11 +145,6 @@ def test_what_cannot_be_a_portfolio(estimator, error, message):
         resolve_portfolio(estimator, MEASURED)
 
 
-def test_chi2_null():
-    skewed = {type(one): one.chi2_null for one in (make() for make in ESTIMATORS.values())}
-    assert skewed == {KSG: False, Mixed: False, Discrete: True, Gaussian: True, Copula: True}
-
-
 @pytest.mark.parametrize("estimator", [Discrete(), Gaussian(), Copula()])
 def test_null_distribution_is_chi_square(estimator):
     """Mean of 2 N times the estimate of nothing: (3 - 1)(3 - 1), the degrees of freedom."""

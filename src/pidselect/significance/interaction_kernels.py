@@ -331,13 +331,13 @@ def count_common(one: Bits, other: Bits, third: Bits) -> int:
 
 
 @njit(**INNER)
-def popcount(word: int) -> int:
+def popcount(word: np.uint64) -> int:
     """Return the number of set bits; compilers replace this sequence by one instruction."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    pairs = np.uint64(0x3333333333333333)
-    word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    by_two = np.uint64(0x3333333333333333)
+    ones = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    ones = (ones & by_two) + ((ones >> np.uint64(2)) & by_two)
+    ones = (ones + (ones >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((ones * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit(**INNER)

@@ -48,8 +48,7 @@ from pidselect.estimators.knn.spaces import LANES
 
 logger = logging.getLogger(__name__)
 
-#: Which triples are searched: none, those of two features and a given column, or all, which includes
-#: these.
+#: Which triples are searched: none, those of two features and a given column, or all with these.
 Triples = Literal["none", "given", "all"]
 
 #: Levels of a column at most.

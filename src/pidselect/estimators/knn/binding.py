@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,6 @@ RADIUS_SAMPLES = 64
 class NeighbourEstimator(BaseEstimator):
     """What `KSG` and `Mixed` share: parameters k and scale, and binding by neighbour lists."""
 
-    chi2_null: ClassVar[bool] = False
     k: int
     scale: Scale
 
