@@ -25,13 +25,16 @@ from pidselect.significance.interactions import (
 )
 
 
+#: Words of 64 samples counted at a time: of less work compilers would make no vectors.
+WORDS = 4
+
 Triple = tuple[int, int, int]
 
 
 class TargetPlanes(NamedTuple):
     """LANES permutations of the target: each plane is the set of samples of one class."""
 
-    bits: Bits  # (LANES, n_classes - 1, n_words), without the first class
+    bits: Bits  # (n_classes - 1, n_words * LANES), without the first class
     size: IntArray  # (n_classes,)
     common: IntArray  # (n_planes, n_classes * LANES): samples of each class in each plane of x
     information: IntArray  # (n_columns, LANES): n ln n over (x, y) less n ln n over x
@@ -50,24 +53,28 @@ def scan_block(
 ) -> tuple[IntArray, IntArray]:
     """Return the largest interaction of each family, and the tuple, in every permutation."""
     parts, planes, n_classes = [], tables.planes, len(scan.class_sizes)
+    padding = -planes.bits.shape[1] % WORDS
+    planes = planes._replace(bits=np.pad(planes.bits, ((0, 0), (0, padding))))
     for start in range(0, len(rows), LANES):
+        bits = scan.permuted_planes(rows[start : start + LANES], LANES)
+        bits = np.pad(bits, ((0, 0), (0, 0), (0, padding)))
         target = TargetPlanes(
-            scan.permuted_planes(rows[start : start + LANES], LANES),
+            bits.transpose(1, 2, 0).reshape(n_classes - 1, -1),
             scan.class_sizes,
             np.empty((len(planes.size), n_classes * LANES), dtype=np.int64),
             np.empty((len(planes.owner), LANES), dtype=np.int64),
         )
         count_classes(planes, target, scan.weight)
-        parts.append(_scan(tables, columns, target, scan.weight))
+        parts.append(_scan(tables, planes, columns, target, scan.weight))
     best, which = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
     return best[:, : len(rows)], which[:, : len(rows)]
 
 
 def _scan(
-    tables: Tables, columns: range, target: TargetPlanes, weight: IntArray
+    tables: Tables, planes: Planes, columns: range, target: TargetPlanes, weight: IntArray
 ) -> tuple[IntArray, IntArray]:
     """Return the largest interaction of each family, and the tuple, in every lane."""
-    planes, bounds, families = tables.planes, (columns.start, columns.stop), list(tables.families)
+    bounds, families = (columns.start, columns.stop), list(tables.families)
     best = np.full(((MAX_LEVELS - 1) ** 2 + 1, LANES), LOWEST, dtype=np.int64)
     which = np.full((*best.shape, 3), -1, dtype=np.int64)
     if tables.order == 2:
@@ -125,6 +132,7 @@ def scan_pairs(
     """
     constant, n_classes = _negative_entropy(target, weight), target.size.size
     cells = np.empty((MAX_LEVELS**2, n_classes * LANES), dtype=np.int64)
+    rows = cells.reshape(-1, LANES)
     size = np.empty(MAX_LEVELS**2, dtype=np.int64)
     for i in range(begin, end):
         first = planes.first[i]
@@ -141,9 +149,8 @@ def scan_pairs(
             for lane in range(LANES):
                 total = constant - of_sizes
                 total -= target.information[i, lane] + target.information[j, lane]
-                for cell in range(n_cells):
-                    for k in range(n_classes):
-                        total += weight[cells[cell, k * LANES + lane]]
+                for row in range(n_cells * n_classes):
+                    total += weight[rows[row, lane]]
                 if total > best[family, lane]:
                     best[family, lane] = total
                     which[family, lane, 0], which[family, lane, 1] = i, j
@@ -182,7 +189,7 @@ def _count_cells(
         for b in range(n_second):
             cell = a * (n_second + 1) + b
             one, other = planes.bits[first + a], planes.bits[second + b]
-            n = count_common(one, other, other)
+            n = count_common(one, other)
             size[cell] = n
             size[rest] -= n
             size[last + b] -= n
@@ -204,7 +211,7 @@ def count_pairs(
             pair = i * (i - 1) // 2 + j
             one, other, common = planes.bits[i], planes.bits[j], pairs.common[pair]
             of_i, of_j = target.common[i], target.common[j]
-            n = count_common(one, other, other)
+            n = count_common(one, other)
             count_cell(common, n, one, other, target.bits)
             pairs.size[pair] = n
             of_sizes = table_weight(n, planes.size[i], planes.size[j], n_samples, weight)
@@ -247,7 +254,7 @@ def scan_triples(
                 if planes.owner[m] == planes.owner[j] or planes.owner[m] == planes.owner[i]:
                     continue
                 third = planes.bits[m]
-                n = count_common(both, third, third)
+                n = count_common(both, third)
                 count_cell(counts, n, both, third, target.bits)
                 of_pairs = (i_j, i * (i - 1) // 2 + m, j * (j - 1) // 2 + m)
                 constant_n = -constant - _sizes_weight(planes, pairs, n, (i, j, m), of_pairs, weight)
@@ -313,20 +320,29 @@ def _negative_entropy(target: TargetPlanes, weight: IntArray) -> int:
 def count_cell(counts: IntArray, size: int, one: Bits, other: Bits, bits: Bits) -> None:
     """Count the samples of both planes by class, in every lane."""
     for lane in range(LANES):
-        rest = size
-        for k in range(bits.shape[1]):
-            n = count_common(one, other, bits[lane, k])
-            counts[(k + 1) * LANES + lane] = n
-            rest -= n
-        counts[lane] = rest
+        counts[lane] = size
+    for k in range(bits.shape[0]):
+        row = counts[(k + 1) * LANES : (k + 2) * LANES]
+        for lane in range(LANES):
+            row[lane] = 0
+        for word in range(0, one.size, WORDS):
+            a, b = one[word] & other[word], one[word + 1] & other[word + 1]
+            c, d = one[word + 2] & other[word + 2], one[word + 3] & other[word + 3]
+            words = bits[k, word * LANES : (word + WORDS) * LANES]
+            for lane in range(LANES):
+                n = popcount(a & words[lane]) + popcount(b & words[LANES + lane])
+                n += popcount(c & words[2 * LANES + lane]) + popcount(d & words[3 * LANES + lane])
+                row[lane] += n
+        for lane in range(LANES):
+            counts[lane] -= row[lane]
 
 
 @njit(**INNER)
-def count_common(one: Bits, other: Bits, third: Bits) -> int:
-    """Return the number of samples in three planes."""
+def count_common(one: Bits, other: Bits) -> int:
+    """Return the number of samples in both planes."""
     n = 0
     for word in range(one.size):
-        n += popcount(one[word] & other[word] & third[word])
+        n += popcount(one[word] & other[word])
     return n
 
 
