@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pidselect.data import IntArray
-from pidselect.estimators.knn.spaces import INNER, JIT, LANES
+from pidselect.estimators.knn.spaces import INLINE, INNER, JIT, LANES
 from pidselect.jit import njit
 from pidselect.significance.interactions import (
     LOWEST,
@@ -23,7 +23,6 @@ from pidselect.significance.interactions import (
     Planes,
     Tables,
 )
-
 
 #: Words of 64 samples counted at a time: of less work compilers would make no vectors.
 WORDS = 4
@@ -150,7 +149,7 @@ def scan_pairs(
                 total = constant - of_sizes
                 total -= target.information[i, lane] + target.information[j, lane]
                 for row in range(n_cells * n_classes):
-                    total += weight[rows[row, lane]]
+                    total += weight[np.uint64(rows[row, lane])]
                 if total > best[family, lane]:
                     best[family, lane] = total
                     which[family, lane, 0], which[family, lane, 1] = i, j
@@ -257,7 +256,9 @@ def scan_triples(
                 n = count_common(both, third)
                 count_cell(counts, n, both, third, target.bits)
                 of_pairs = (i_j, i * (i - 1) // 2 + m, j * (j - 1) // 2 + m)
-                constant_n = -constant - _sizes_weight(planes, pairs, n, (i, j, m), of_pairs, weight)
+                constant_n = -constant - _sizes_weight(
+                    planes, pairs, n, (i, j, m), of_pairs, weight
+                )
                 _keep_largest(
                     target, pairs, weight, counts, constant_n, (i, j, m), of_pairs, best, which
                 )
@@ -274,7 +275,7 @@ def _sizes_weight(
     return triple_weight(n, sizes, of_columns, weight.size - 1, weight)
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def _keep_largest(
     target: TargetPlanes,
     pairs: PairCounts,
@@ -316,7 +317,7 @@ def _negative_entropy(target: TargetPlanes, weight: IntArray) -> int:
     return total
 
 
-@njit(**INNER)
+@njit(**INLINE)
 def count_cell(counts: IntArray, size: int, one: Bits, other: Bits, bits: Bits) -> None:
     """Count the samples of both planes by class, in every lane."""
     for lane in range(LANES):
@@ -373,9 +374,9 @@ def subtract(row: IntArray, other: IntArray) -> None:
 @njit(**INNER)
 def table_weight(both: int, one: int, other: int, size: int, weight: IntArray) -> int:
     """Return the sum of n ln n over the four cells of two planes."""
-    return (
-        weight[both] + weight[one - both] + weight[other - both] + weight[size - one - other + both]
-    )
+    neither = np.uint64(size - one - other + both)  # unsigned: no check for negative indices
+    total = weight[np.uint64(both)] + weight[np.uint64(one - both)]
+    return int(total + weight[np.uint64(other - both)] + weight[neither])
 
 
 @njit(**INNER)

@@ -245,7 +245,7 @@ def insert_in_lanes(moving, nearest):
 
 @njit(**INNER)
 def count_below(distance, limits, counts):
-    """Count in every lane the distances below its limit, GROUP at a time as in `insert_in_lanes`."""
+    """Count in every lane the distances below its limit, GROUP at a time: see `insert_in_lanes`."""
     for lane in range(LANES):
         counts[lane] = 0
     whole = distance.size // GROUP * GROUP
