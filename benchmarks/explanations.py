@@ -26,7 +26,7 @@ from pidselect import PIDSelector, decompose, mutual_information
 from pidselect.data import Block, read_block
 from pidselect.decomposition.pmf import TooManyStatesError
 from pidselect.estimators import NATS_PER_UNIT
-from pidselect.estimators.conditional import estimate_given
+from pidselect.estimators.mutual_information import by_residuals
 from pidselect.estimators.registry import default_estimator
 
 VALUES = ("information", "added", "unique", "shared", "synergy")
@@ -158,7 +158,7 @@ def given_once(X: Array, y: Array) -> list[Outcome]:
     """Return I(f; y | R) of the first feature by residuals and by plain neighbours."""
     f, rest = split(X, 0)
     blocks = (read_block(values, name) for values, name in ((f, "f"), (y, "y"), (rest, "r")))
-    residuals = estimate_given(*blocks) / NATS_PER_UNIT["bit"]
+    residuals = by_residuals(*blocks) / NATS_PER_UNIT["bit"]
     plain = mutual_information(f, y, given=rest, estimator=plain_estimator(X, y))
     return [Outcome({"explain": [residuals], "bounds": [plain]})]
 

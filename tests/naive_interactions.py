@@ -106,29 +106,6 @@ def interaction(columns: Sequence[Levels], y: Levels) -> float:
     return 2 * len(y) * total
 
 
-def grown_triple(columns: Sequence[tuple[Levels, int]], y: Levels) -> float | None:
-    """Return the largest G of a column, its best partner and a third; None if there is none.
-
-    Columns come with their feature; of equally good partners the one that is found first counts:
-    those before a column, then those after it.
-    """
-    largest = None
-    for x, owner in columns:
-        others = [
-            (-round(interaction([x, c], y), 6), place)
-            for place, (c, feature) in enumerate(columns)
-            if feature != owner
-        ]
-        if not others:
-            continue
-        partner, other = columns[min(others)[1]]
-        for third, feature in columns:
-            if feature not in (owner, other):
-                g = interaction([x, partner, third], y)
-                largest = g if largest is None else max(largest, g)
-    return largest
-
-
 class Family(NamedTuple):
     """All tuples of columns whose tables have the same degrees of freedom."""
 

@@ -6,23 +6,18 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from samples import block
 
 import naive
-from pidselect import PIDSelector, mutual_information
+from pidselect import mutual_information
 from pidselect.data import Block, Column
-from pidselect.estimators import KSG, Batch, Copula, Discrete, Mixed
-from pidselect.estimators.conditional import (
+from pidselect.estimators.mutual_information import (
     GIVEN_SCALE,
-    ConditionalNeighbours,
-    estimate_given,
-    is_shown_by_residuals,
+    by_residuals,
+    has_numbers,
     unit_ranks,
 )
-
-seeds = st.integers(0, 10**6)
+from pidselect.estimators.regression import Regression
 
 
 def sample(n=80, n_given=2, seed=0):
@@ -53,68 +48,24 @@ def unit(columns, scale=1.0):
     return scale * (places + 0.5) / len(columns)
 
 
-@pytest.mark.parametrize("k", [1, 4])
-@pytest.mark.parametrize("n_given", [0, 1, 3])
-def test_numbers_against_the_naive_twin(k, n_given):
-    x, y, S = sample(25, n_given or 1)
-    S = S[:, :n_given]
-    found = ConditionalNeighbours(k).estimate(block(x), block(y), block(S))
-    twin = naive.ksg1(unit(x), unit(y), unit(S, GIVEN_SCALE) if n_given else None, k)
+@pytest.mark.parametrize("n_given", [1, 3])
+@pytest.mark.parametrize(("kind", "scale"), [("continuous", GIVEN_SCALE), ("nominal", 1.0)])
+def test_against_the_naive_twin(n_given, kind, scale):
+    """Of the residuals; for labels the conditioning set remains on its scale."""
+    x, y, given = sample(40, n_given)
+    values = y[:, 0] if kind == "continuous" else (y[:, 0] > 0).astype(float)
+    target = Block((Column("y", kind, values),))
+    regression = Regression.of(target, list(block(x, name="x").columns), block(given, name="S"))
+    of_x, of_y = (
+        np.column_stack([column.values for column in one.columns])
+        for one in (regression.residual(block(x, name="x")), regression.target)
+    )
+    if regression.target.columns[0].feature_type == "nominal":  # S says nothing about the labels
+        twin = naive.mixed(unit(of_x), of_y, unit(given, scale), 4, nominal_y=[0])
+    else:
+        twin = naive.ksg1(unit(of_x), unit(of_y), unit(given, scale), 4)
+    found = by_residuals(block(x, name="x"), target, block(given, name="S"))
     assert found == pytest.approx(twin, abs=1e-10)
-
-
-def test_labels_against_the_naive_twin():
-    x, y, S = sample(30)
-    classes = (y > 0).astype(float)
-    target = Block((Column("y", "nominal", classes[:, 0]),))
-    estimator = ConditionalNeighbours.for_target(target)
-    assert estimator.given_scale == 1.0
-    twin = naive.mixed(unit(x), classes, unit(S), 4, nominal_y=[0])
-    assert estimator.estimate(block(x), target, block(S)) == pytest.approx(twin, abs=1e-10)
-
-
-def test_scale_of_the_conditioning_set():
-    x, y, S = sample(200)
-    blocks = block(x), block(y), block(S)
-    assert ConditionalNeighbours.for_target(blocks[1]).given_scale == GIVEN_SCALE < 1
-    values = {ConditionalNeighbours(4, scale).estimate(*blocks) for scale in (0.1, 0.25, 1.0)}
-    assert len(values) == 3
-    same = KSG(4, scale=None).bind(unit_ranks(blocks[1]), unit_ranks(blocks[2]))
-    expected = same.score(Batch.observed(unit_ranks(blocks[0])))[0]
-    assert ConditionalNeighbours(4, 1.0).estimate(*blocks) == expected
-
-
-def test_permutations_are_scored_as_permuted_data():
-    x, y, S = sample(60)
-    rows = np.stack([np.arange(60), np.random.default_rng(0).permutation(60)]).astype(np.int32)
-    scorer = ConditionalNeighbours().bind(block(y), block(S))
-    found = scorer.score(Batch.of_permutations(block(x), rows))
-    expected = [ConditionalNeighbours().estimate(block(x[r]), block(y), block(S)) for r in rows]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-# --- what must not matter -------------------------------------------------------------------------
-
-MAPS = (np.exp, np.arctan, lambda v: v**3, lambda v: 3 * v - 7)
-
-
-@given(seeds, st.lists(st.sampled_from(MAPS), min_size=3, max_size=3))
-@settings(max_examples=20)
-def test_monotone_maps(seed, maps):
-    """Of the columns that neighbours are found in."""
-    columns = sample(40, seed=seed)
-    plain = ConditionalNeighbours().estimate(*map(block, columns))
-    warped = (block(warp(values)) for warp, values in zip(maps, columns, strict=True))
-    assert ConditionalNeighbours().estimate(*warped) == plain
-
-
-@given(seeds)
-@settings(max_examples=10)
-def test_order_of_rows(seed):
-    columns = sample(40, seed=seed)
-    order = np.random.default_rng(seed).permutation(40)
-    found = ConditionalNeighbours().estimate(*(block(values[order]) for values in columns))
-    assert found == pytest.approx(ConditionalNeighbours().estimate(*map(block, columns)))
 
 
 # --- values against truth -------------------------------------------------------------------------
@@ -152,8 +103,6 @@ def test_a_product_needs_the_neighbours_in_the_conditioning_set():
     x, s, noise = rng.normal(size=(3, 1000))
     y = x * np.sign(s) + 0.5 * noise
     assert mutual_information(x, y, s) == pytest.approx(0.5 * log(5, 2), abs=0.25)
-    blocks = (block(values[:, np.newaxis]) for values in (x, y, s))
-    assert ConditionalNeighbours(given_scale=1e-6).estimate(*blocks) / log(2) < 0.7
 
 
 def test_classes():
@@ -178,27 +127,11 @@ def test_nothing_is_left_of_what_the_conditioning_set_determines(determined):
 # --- where it is used -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("estimator", "given", "expected"),
-    [
-        (KSG(scale="rank"), [[0.5, 1], [1.5, 0], [0.1, 1]], True),
-        (Mixed(scale="rank"), [[0.5, 1], [1.5, 0], [0.1, 1]], True),
-        (KSG(), [[0.5], [1.5], [0.1]], False),
-        (Copula(), [[0.5], [1.5], [0.1]], False),
-        (Discrete(), [[0], [1], [1]], False),
-        (Mixed(scale="rank"), [[0], [1], [1]], False),
-        (KSG(scale="rank"), np.empty((3, 0)), False),
-    ],
-    ids=str,
-)
-def test_used_for_ranks_and_neighbours_given_numbers(estimator, given, expected):
-    assert is_shown_by_residuals(estimator, block(np.array(given))) is expected
-
-
 def test_counts_are_numbers_if_they_have_many_levels():
     few, many = (block(np.arange(100.0)[:, np.newaxis] % n) for n in (20, 21))
-    assert not is_shown_by_residuals(Mixed(scale="rank"), few)
-    assert is_shown_by_residuals(Mixed(scale="rank"), many)
+    assert not has_numbers(few)
+    assert has_numbers(many)
+    assert not has_numbers(Block())
 
 
 @pytest.mark.parametrize("estimator", ["auto", "ksg-rank"])
@@ -227,6 +160,6 @@ def test_missing_values(where):
     columns = {"x": x.copy(), "y": y.copy(), "given": S.copy()}
     columns[where][::5, 0] = np.nan
     blocks = (block(values, name=name) for name, values in columns.items())
-    found = estimate_given(*blocks) / log(2)
+    found = by_residuals(*blocks) / log(2)
     assert np.isfinite(found)
     assert 0.4 * plain < found < 1.6 * plain

@@ -288,12 +288,6 @@ def test_triples_with_given_columns(device, triples):
     assert "scan_triples" in device.launched
 
 
-def test_grown_triples_are_searched_on_the_cpu(device):
-    scan = interaction_scan(100, (2, 3, 4, 2, 2), 2, triples="grown")
-    check_same_interactions(device, scan)
-    assert "scan_triples" not in device.launched
-
-
 def test_interactions_in_chunks(device, monkeypatch):
     """Permutations a few at a time, n ln n in global memory, and blocks in any order."""
     monkeypatch.setattr(interactions, "BLOCK_SIZE", 5)

@@ -99,11 +99,6 @@ def test_what_is_no_estimator(estimator, error, message):
         resolve(estimator, MEASURED)
 
 
-def test_chi2_null():
-    skewed = {type(one): one.chi2_null for one in (make() for make in ESTIMATORS.values())}
-    assert skewed == {KSG: False, Mixed: False, Discrete: True, Gaussian: True, Copula: True}
-
-
 @pytest.mark.parametrize("estimator", [Discrete(), Gaussian(), Copula()])
 def test_null_distribution_is_chi_square(estimator):
     """Mean of 2 N times the estimate of nothing: (3 - 1)(3 - 1), the degrees of freedom."""

@@ -8,6 +8,7 @@ from math import inf
 
 import numpy as np
 import pytest
+from pidselect.significance.standardize import PILOT_PERMUTATIONS
 from systems import (
     bits,
     chosen,
@@ -28,7 +29,6 @@ from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.lookahead import SINGLE_SHARE, START_SIZE, JointSearch, Lookahead
 from pidselect.significance import START, maximum_statistic, permutations
-from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 
 def wary(**settings):
@@ -299,6 +299,14 @@ def test_triples_need_three_columns(max_features, has_triples):
     note = "all 15 pairs" + " and 20 triples" * has_triples + " searched"
     assert record.steps[1].note.startswith(note)
     assert ("no triples: max_features" in record.steps[1].note) != has_triples
+
+
+@pytest.mark.parametrize("bound", ["MAX_REQUESTED_OPERATIONS", "MAX_PAIR_BYTES"])
+def test_too_many_triples_are_not_searched(bound, monkeypatch):
+    """The record says how many there are, and that pairs alone are searched."""
+    monkeypatch.setattr(lookahead_module, bound, 1)
+    record, _ = fit_to_nothing(*parity(5), lookahead=3)
+    assert record.steps[1].note.startswith("all 15 pairs searched, no triples: 20 are too many")
 
 
 @pytest.mark.parametrize("lookahead", ["auto", 2, 3])

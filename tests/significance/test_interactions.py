@@ -180,7 +180,6 @@ def test_what_is_computed_without_kernels(caplog):
     caplog.set_level("INFO", "pidselect")
     assert InteractionScan.of(features, y, None, "none").is_small
     assert InteractionScan.of(features[:30], y, None, "all").is_small
-    assert not InteractionScan.of(features[:4], y, None, "grown").is_small
     caplog.clear()
     scan = InteractionScan.of(features, y, None, "all")
     assert not scan.is_small
@@ -248,31 +247,6 @@ def test_triples_with_a_given_column(triples, system):
         blocks = [b for b, (place, _) in enumerate(scan.blocks) if place in places]
         values = [scan.largest(b, row[np.newaxis])[0][family, 0] for b in blocks]
         assert max(values) == pytest.approx(expected, abs=ROUNDING)
-
-
-@given(systems())
-def test_grown_triples_are_those_of_the_best_partners(system):
-    features, target = system
-    scan = InteractionScan.of(features, target, None, "grown")
-    grown = [place for place, tables in enumerate(scan.tables) if tables.is_grown]
-    if not grown:
-        return
-    columns = [c for f in features for c in f.columns]
-    two = [few_levels(c, 2).tolist() for c in columns]
-    owner = [p for p, f in enumerate(features) for _ in f.columns]
-    usable = [(two[c], owner[c]) for c in range(len(columns)) if len(set(two[c])) > 1]
-    rows = some_rows(len(scan.classes))
-    (block_number,) = (b for b, (place, _) in enumerate(scan.blocks) if place in grown)
-    values, _ = scan.largest(block_number, rows)
-    family = next(f for f, (place, _, _) in enumerate(scan.families) if place in grown)
-    for row, value in zip(rows, values[family], strict=True):
-        y = np.empty(len(row), dtype=np.int64)
-        y[row] = scan.classes
-        expected = naive.grown_triple(usable, y.tolist())
-        if expected is None:
-            assert value < -1e6
-        else:
-            assert value == pytest.approx(expected, abs=ROUNDING)
 
 
 @pytest.mark.parametrize("n_samples", [63, 64, 65, 128, 1000])

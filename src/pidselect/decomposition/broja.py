@@ -29,6 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pidselect.data import FloatArray
+from pidselect.decomposition.broja_interior_point import interior_point
 from pidselect.decomposition.pmf import PIDAtoms, check_states, entropy
 
 #: The gap to reach: 1e-9 bit, in nats.
@@ -121,8 +122,6 @@ def solve(
     `first` is p(t, x1), shape (n_targets, n_first), and `second` p(t, x2), (n_targets, n_second).
     Attempts of at most `most_steps` are made until the gap is within the tolerance (nats).
     """
-    from pidselect.decomposition.broja_interior_point import interior_point  # imports Numba
-
     possible = first.sum(axis=1) > 0.0
     first, second = merge(first[possible]), merge(second[possible])
     if first.shape[1] == 1 or second.shape[1] == 1 or first.shape[0] == 1:

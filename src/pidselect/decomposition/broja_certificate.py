@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from pidselect.decomposition.broja_newton import INLINED, KERNEL
-from pidselect.decomposition.rows import keep_rolled
 from pidselect.jit import njit
 
 
@@ -29,7 +28,6 @@ def _lower(first, second, left, right):
     value = 0.0
     for t in range(first.shape[0]):
         for a in range(first.shape[1]):
-            keep_rolled()
             if first[t, a] > 0.0:
                 value += first[t, a] * left[t, a]
     for b in range(second.shape[1]):
@@ -37,18 +35,15 @@ def _lower(first, second, left, right):
         for a in range(first.shape[1]):
             peak = -np.inf
             for t in range(first.shape[0]):
-                keep_rolled()
                 if first[t, a] > 0.0 and second[t, b] > 0.0:
                     peak = max(peak, left[t, a] + right[t, b])
             if peak > -np.inf:
                 total = 0.0
                 for t in range(first.shape[0]):
-                    keep_rolled()
                     if first[t, a] > 0.0 and second[t, b] > 0.0:
                         total += np.exp(left[t, a] + right[t, b] - peak)
                 worst = max(worst, peak + np.log(total))
         for t in range(first.shape[0]):
-            keep_rolled()
             if second[t, b] > 0.0:
                 value += second[t, b] * (right[t, b] - worst)
     return value if np.isfinite(value) else -np.inf
@@ -68,38 +63,31 @@ def _round(first, second, joint, lack_first, lack_second):
             row = joint[t, a]
             total = 0.0
             for b in range(n_second):
-                keep_rolled()
                 if not (row[b] > 0.0 and second[t, b] > 0.0 and row[b] < np.inf):
                     row[b] = 0.0
                 total += row[b]
             factor = first[t, a] / total if total > first[t, a] else 1.0
             for b in range(n_second):
-                keep_rolled()
                 row[b] *= factor
         for b in range(n_second):
             lack_second[b] = second[t, b]
             total = 0.0
             for a in range(n_first):
-                keep_rolled()
                 total += joint[t, a, b]
             if total > second[t, b]:
                 factor = second[t, b] / total
                 for a in range(n_first):
-                    keep_rolled()
                     joint[t, a, b] *= factor
             for a in range(n_first):
-                keep_rolled()
                 lack_first[a] -= joint[t, a, b]
                 lack_second[b] -= joint[t, a, b]
         missing = 0.0
         for a in range(n_first):
-            keep_rolled()
             lack_first[a] = max(lack_first[a], 0.0)
             missing += lack_first[a]
         if missing > 0.0:
             for a in range(n_first):
                 for b in range(n_second):
-                    keep_rolled()
                     joint[t, a, b] += lack_first[a] * max(lack_second[b], 0.0) / missing
 
 
@@ -112,10 +100,8 @@ def _upper(joint):
         for b in range(n_second):
             total = 0.0
             for t in range(n_targets):
-                keep_rolled()
                 total += joint[t, a, b]
             for t in range(n_targets):
-                keep_rolled()
                 if joint[t, a, b] > 0.0:
                     value += joint[t, a, b] * np.log(joint[t, a, b] / total)
     return value

@@ -28,24 +28,13 @@ from pidselect.decomposition.broja_newton import (
     KERNEL,
     NewtonStep,
     NewtonSystem,
+    add_product_sum,
+    assign_product,
+    dot,
     factorise,
+    multiply,
     number_unknowns,
     solve,
-)
-from pidselect.decomposition.rows import (
-    ONE,
-    ZERO,
-    add_product,
-    add_product_sum,
-    assign,
-    assign_product,
-    divide,
-    dot,
-    invert,
-    keep_rolled,
-    larger,
-    multiply,
-    operation,
     subtract_product,
 )
 from pidselect.jit import njit
@@ -143,37 +132,6 @@ def interior_point(
     return bounds
 
 
-def _clipped(builder, value, x, y):
-    limit = builder.fmul(x, y)
-    opposite = builder.fneg(limit)
-    value = larger(builder, opposite, value, opposite, value)
-    return larger(builder, value, limit, limit, value)
-
-
-def _response(builder, old, tension, slack, pair, drift):
-    # Near the constraint the tension is exact, while pair / slack * drift would be a huge number
-    # times a tiny one.
-    near = builder.fadd(tension, builder.fmul(pair, drift))
-    far = builder.fmul(builder.fdiv(pair, slack), drift)
-    return builder.fadd(old, larger(builder, ONE, slack, near, far))
-
-
-#: Set c = z/s - z, but not below 0: a constraint with s > 1 is inactive.
-set_stiffness = operation(
-    "set_stiffness",
-    lambda b, old, s, z: larger(b, ONE, s, b.fsub(b.fdiv(z, s), z), ZERO),
-)
-#: Add the response of multipliers to a drift.
-add_response = operation("add_response", _response)
-#: Add x (y + z)^2.
-add_square = operation(
-    "add_square",
-    lambda b, old, x, y, z: b.fadd(old, b.fmul(b.fmul(x, b.fadd(y, z)), b.fadd(y, z))),
-)
-#: Bound magnitudes by x y.
-clip = operation("clip", _clipped)
-
-
 @njit(**ENTRY)
 def iterate(problem, point, system, step, work, power, tolerance, most_steps):
     """Take steps until the bounds are closer than the tolerance, or to the last one.
@@ -187,7 +145,7 @@ def iterate(problem, point, system, step, work, power, tolerance, most_steps):
     update(point, work.right_side, buffer[0])
     lower, upper, n_steps = -np.inf, np.inf, 0
     while True:
-        distance = dot(point.slack, point.pair)
+        distance = dot(point.slack.reshape(-1), point.pair.reshape(-1))
         is_last = n_steps == most_steps or not np.isfinite(distance)
         set_joint(point.conditional, point.pair, joint)
         if is_last or distance < tolerance:
@@ -217,19 +175,16 @@ def start(problem, point, power, of_first, of_second):
     first, second, centre = problem.first, problem.second, problem.centre
     left, right, slack, pair = point.left, point.right, point.slack, point.pair
     n_targets, n_first, n_second = point.conditional.shape
-    assign(left, -np.inf)
-    assign(right, -np.inf)
-    assign(slack, 1.0)
-    assign(pair, 0.0)
-    assign(of_first, 0.0)
-    assign(of_second, 0.0)
+    left[:], right[:], slack[:], pair[:] = -np.inf, -np.inf, 1.0, 0.0
+    of_first[:], of_second[:] = 0.0, 0.0
     for t in range(n_targets):
-        add_product(of_first, first[t], 1.0)
-        add_product(of_second, second[t], 1.0)
+        for a in range(n_first):
+            of_first[a] += first[t, a]
+        for b in range(n_second):
+            of_second[b] += second[t, b]
     for t in range(n_targets):
         of_target = 0.0
         for a in range(n_first):
-            keep_rolled()
             of_target += first[t, a]
             if first[t, a] > 0.0:
                 left[t, a] = np.log(first[t, a] / of_first[a])
@@ -237,28 +192,25 @@ def start(problem, point, power, of_first, of_second):
             if second[t, b] > 0.0:
                 right[t, b] = np.log(second[t, b] / of_second[b] / of_target)
                 for a in range(n_first):
-                    keep_rolled()
                     pair[a, b] += first[t, a] * second[t, b] / of_target
     for b in range(n_second):
         largest = 0.0
         for a in range(n_first):
-            keep_rolled()
             largest = max(largest, pair[a, b] / (of_first[a] * of_second[b]))
         for t in range(n_targets):
-            keep_rolled()
             right[t, b] -= np.log(largest) + MARGIN
         for a in range(n_first):
-            keep_rolled()
             if pair[a, b] > 0.0:
                 ratio = pair[a, b] / (of_first[a] * of_second[b])
                 slack[a, b] = MARGIN + np.log(largest / ratio)
     total = 0.0
     for a in range(n_first):
         for b in range(n_second):
-            keep_rolled()
             centre[a, b] = (slack[a, b] * pair[a, b]) ** power if pair[a, b] > 0.0 else 0.0
             total += centre[a, b]
-    divide(centre, total)
+    for a in range(n_first):
+        for b in range(n_second):
+            centre[a, b] /= total
 
 
 @njit(**KERNEL)
@@ -268,17 +220,17 @@ def update(point, factors, total):
     n_targets, n_first, n_second = conditional.shape
     for t in range(n_targets):
         for b in range(n_second):
-            keep_rolled()
             factors[t, b] = np.exp(point.right[t, b])
     for a in range(n_first):
-        assign(total, 0.0)
+        total[:] = 0.0
         for t in range(n_targets):
-            assign_product(conditional[t, a], factors[t], np.exp(point.left[t, a]))
-            add_product(total, conditional[t, a], 1.0)
+            row, factor = conditional[t, a], np.exp(point.left[t, a])
+            for b in range(n_second):
+                row[b] = factors[t, b] * factor
+                total[b] += row[b]
         for b in range(n_second):
-            keep_rolled()
             excess[a, b] = np.log(total[b]) + point.slack[a, b] if total[b] > 0.0 else 0.0
-        invert(total)
+            total[b] = 1.0 / total[b] if total[b] > 0.0 else 0.0
         for t in range(n_targets):
             multiply(conditional[t, a], total)
 
@@ -287,7 +239,8 @@ def update(point, factors, total):
 def set_joint(conditional, pair, joint):
     """Set q(t, a, b)."""
     for t in range(joint.shape[0]):
-        assign_product(joint[t], conditional[t], pair)
+        for a in range(joint.shape[1]):
+            assign_product(joint[t, a], conditional[t, a], pair[a])
 
 
 @njit(**INLINED)
@@ -295,7 +248,7 @@ def improve(problem, point, system, step, work, distance, nearest):
     """Take one predictor-corrector step."""
     set_stiffness(system.stiffness, point.slack, point.pair)
     factorise(system)
-    assign(work.target, 0.0)
+    work.target[:] = 0.0
     dual = primal = 1.0
     for is_corrector in range(2):
         direction(problem, point, system, step, work)
@@ -312,30 +265,45 @@ def improve(problem, point, system, step, work, distance, nearest):
     )
 
 
+@njit(**KERNEL)
+def set_stiffness(stiffness, slack, pair):
+    """Set c = z/s - z, but not below 0: a constraint with s > 1 is inactive."""
+    for a in range(slack.shape[0]):
+        for b in range(slack.shape[1]):
+            s, z = slack[a, b], pair[a, b]
+            stiffness[a, b] = z / s - z if s < 1.0 else 0.0
+
+
 @njit(**INLINED)
 def direction(problem, point, system, step, work):
     """Set the Newton step towards slack times multiplier = target and zero residuals."""
     pull, drift = work.pairs[0], work.pairs[1]
-    assign(pull, work.target)
-    add_product(pull, point.pair, point.excess)
-    divide(pull, point.slack)
+    slack, pair = point.slack, point.pair
+    for a in range(pull.shape[0]):
+        for b in range(pull.shape[1]):
+            aim = work.target[a, b] + pair[a, b] * point.excess[a, b]
+            pull[a, b] = aim / slack[a, b]
     set_sides(
         problem.first, problem.second, point.conditional, pull, work.left_side, work.right_side
     )
     solve(system, step, work.left_side, work.right_side)
     set_drift(point.conditional, step.left, step.right, drift)
-    assign_product(step.slack, point.excess, -1.0)
-    subtract_product(step.slack, drift, 1.0)
-    assign(step.pair, pull)
-    subtract_product(step.pair, point.pair, 1.0)
-    add_response(step.pair, step.tension, point.slack, point.pair, drift)
+    for a in range(pull.shape[0]):
+        for b in range(pull.shape[1]):
+            change, s, z = drift[a, b], slack[a, b], pair[a, b]
+            step.slack[a, b] = -point.excess[a, b] - change
+            # Near the constraint the tension is exact, while z / s * change would be a huge number
+            # times a tiny one.
+            response = step.tension[a, b] + z * change if s < 1.0 else z / s * change
+            step.pair[a, b] = pull[a, b] - z + response
 
 
 @njit(**KERNEL)
 def set_sides(first, second, conditional, pull, left_side, right_side):
     """Set the right-hand sides: the marginals minus those of p(t | a, b) times pull[a,b]."""
-    assign(right_side, second)
     for t in range(conditional.shape[0]):
+        for b in range(second.shape[1]):
+            right_side[t, b] = second[t, b]
         for a in range(conditional.shape[1]):
             subtract_product(right_side[t], conditional[t, a], pull[a])
             left_side[t, a] = first[t, a] - dot(conditional[t, a], pull[a])
@@ -344,7 +312,7 @@ def set_sides(first, second, conditional, pull, left_side, right_side):
 @njit(**KERNEL)
 def set_drift(conditional, left, right, drift):
     """Set the mean of l + r, changes of the potentials, under p(t | a, b)."""
-    assign(drift, 0.0)
+    drift[:] = 0.0
     for t in range(conditional.shape[0]):
         for a in range(conditional.shape[1]):
             add_product_sum(drift[a], conditional[t, a], left[t, a], right[t])
@@ -356,7 +324,6 @@ def step_lengths(slack, pair, slack_change, pair_change):
     dual, primal = 1.0, 1.0
     for a in range(pair.shape[0]):
         for b in range(pair.shape[1]):
-            keep_rolled()
             if -slack_change[a, b] * dual > slack[a, b]:
                 dual = slack[a, b] / -slack_change[a, b]
             if -pair_change[a, b] * primal > pair[a, b]:
@@ -367,10 +334,12 @@ def step_lengths(slack, pair, slack_change, pair_change):
 @njit(**KERNEL)
 def set_square(conditional, left, right, square):
     """Set the mean of (l + r)^2 under p(t | a, b)."""
-    assign(square, 0.0)
+    square[:] = 0.0
     for t in range(conditional.shape[0]):
         for a in range(conditional.shape[1]):
-            add_square(square[a], conditional[t, a], left[t, a], right[t])
+            for b in range(square.shape[1]):
+                change = left[t, a] + right[t, b]
+                square[a, b] += conditional[t, a, b] * change * change
 
 
 @njit(**INLINED)
@@ -381,22 +350,24 @@ def correct(problem, point, step, work, dual, primal, distance, nearest):
     the effect of the constraint's curvature on its slack.
     """
     target, product, mean, variance = work.target, work.pairs[0], work.pairs[1], work.pairs[2]
-    assign(product, point.slack)
-    add_product(product, step.slack, dual)
-    assign(target, point.pair)
-    add_product(target, step.pair, primal)
+    slack, pair, centre = point.slack, point.pair, problem.centre
+    for a in range(target.shape[0]):
+        for b in range(target.shape[1]):
+            product[a, b] = slack[a, b] + step.slack[a, b] * dual
+            target[a, b] = pair[a, b] + step.pair[a, b] * primal
     # The better the prediction, the smaller the gap to aim at.
-    reached = dot(product, target)
+    reached = dot(product.reshape(-1), target.reshape(-1))
     aim = max(distance * max((reached / distance) ** 3, BOLDEST), nearest)
     set_square(point.conditional, step.left, step.right, variance)
-    subtract_product(variance, mean, mean)
-    multiply(variance, 0.5 * dual * dual)
-    assign_product(product, step.slack, dual * primal)
-    multiply(product, step.pair)
-    assign_product(target, problem.centre, aim)
-    subtract_product(target, product, 1.0)
-    add_product(target, point.pair, variance)
-    clip(target, problem.centre, MOST_CORRECTION * max(aim, distance))
+    most = MOST_CORRECTION * max(aim, distance)
+    for a in range(target.shape[0]):
+        for b in range(target.shape[1]):
+            curved = (variance[a, b] - mean[a, b] * mean[a, b]) * (0.5 * dual * dual)
+            predicted = step.slack[a, b] * (dual * primal) * step.pair[a, b]
+            value, limit = centre[a, b] * aim - predicted, centre[a, b] * most
+            value += pair[a, b] * curved
+            value = -limit if -limit > value else value
+            target[a, b] = limit if value > limit else value
 
 
 @njit(**INLINED)
@@ -405,15 +376,23 @@ def advance(point, step, factors, total, dual, primal):
     trusted = max(_largest(point.excess), TRUSTED)
     gone = 0.0
     for _ in range(SHORTENINGS):
-        add_product(point.left, step.left, dual - gone)
-        add_product(point.right, step.right, dual - gone)
-        add_product(point.slack, step.slack, dual - gone)
+        move(point.left, step.left, dual - gone)
+        move(point.right, step.right, dual - gone)
+        move(point.slack, step.slack, dual - gone)
         gone = dual
         update(point, factors, total)
         if _largest(point.excess) <= trusted:
             break
         dual *= SHORTER
-    add_product(point.pair, step.pair, primal)
+    move(point.pair, step.pair, primal)
+
+
+@njit(**KERNEL)
+def move(values, changes, length):
+    """Add a multiple of the changes."""
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] += changes[i, j] * length
 
 
 @njit(**KERNEL)
@@ -422,7 +401,6 @@ def _largest(values):
     largest = -np.inf
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):
-            keep_rolled()
             if not values[i, j] <= largest:
                 largest = values[i, j]
                 if np.isnan(largest):

@@ -18,23 +18,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pidselect.data import FloatArray, IntArray
-from pidselect.decomposition.rows import (
-    FLOAT,
-    ONE,
-    ZERO,
-    add_product,
-    add_product_sum,
-    assign,
-    assign_product,
-    dot,
-    four_dots,
-    invert,
-    keep_rolled,
-    larger,
-    multiply,
-    operation,
-    subtract_product,
-)
 from pidselect.jit import njit
 
 #: A pivot below this fraction of its diagonal entry is rounding: its unknown is not changed.
@@ -84,24 +67,69 @@ class NewtonStep(NamedTuple):
     missing: FloatArray  # of each free unknown
 
 
-def _inverse_root(builder, left, before):
-    pivot = larger(builder, left, builder.fmul(FLOAT(NOTHING_LEFT), before), left, FLOAT(WALL))
-    root = builder.module.declare_intrinsic("llvm.sqrt", [FLOAT])
-    return builder.fdiv(ONE, builder.call(root, [pivot]))
+# ------------------------------------------------------------------ rows
 
 
-#: Add 1/c, WALL where c is 0.
-add_softness = operation(
-    "add_softness",
-    lambda b, old, c: b.fadd(old, larger(b, c, ZERO, b.fdiv(ONE, c), FLOAT(WALL))),
-)
-#: Replace pivots by the inverse of their root; the other row is their diagonal entries.
-invert_root = operation("invert_root", _inverse_root)
-#: Subtract v x + y z.
-subtract_products = operation(
-    "subtract_products",
-    lambda b, old, v, x, y, z: b.fsub(old, b.fadd(b.fmul(v, x), b.fmul(y, z))),
-)
+@njit(**KERNEL)
+def dot(x, y):
+    """Return the sum of x * y over the entries of x; y may be longer.
+
+    Eight partial sums, then the remaining elements: the order of additions is fixed, so that sums
+    are equal to the bit wherever they are compiled.
+    """
+    a = b = c = d = e = f = g = h = 0.0
+    whole = x.size // 8 * 8
+    for i in range(0, whole, 8):
+        a += x[i] * y[i]
+        b += x[i + 1] * y[i + 1]
+        c += x[i + 2] * y[i + 2]
+        d += x[i + 3] * y[i + 3]
+        e += x[i + 4] * y[i + 4]
+        f += x[i + 5] * y[i + 5]
+        g += x[i + 6] * y[i + 6]
+        h += x[i + 7] * y[i + 7]
+    rest = 0.0
+    for i in range(whole, x.size):
+        rest += x[i] * y[i]
+    return (((a + e) + (c + g)) + ((b + f) + (d + h))) + rest
+
+
+@njit(**KERNEL)
+def multiply(row, x):
+    """Multiply a row by another."""
+    for i in range(row.size):
+        row[i] *= x[i]
+
+
+@njit(**KERNEL)
+def assign_product(row, x, y):
+    """Set a row to the product of two others."""
+    for i in range(row.size):
+        row[i] = x[i] * y[i]
+
+
+@njit(**KERNEL)
+def add_product(row, x, y):
+    """Add the product of two rows to another."""
+    for i in range(row.size):
+        row[i] += x[i] * y[i]
+
+
+@njit(**KERNEL)
+def subtract_product(row, x, y):
+    """Subtract the product of two rows from another."""
+    for i in range(row.size):
+        row[i] -= x[i] * y[i]
+
+
+@njit(**KERNEL)
+def add_product_sum(row, x, number, y):
+    """Add x (number + y) to a row."""
+    for i in range(row.size):
+        row[i] += x[i] * (number + y[i])
+
+
+# ------------------------------------------------------------------ the system
 
 
 @njit(**KERNEL)
@@ -112,11 +140,9 @@ def number_unknowns(first, free, place):
         # Adding a constant to l[t,:] and subtracting it from r[t,:] changes nothing: one is fixed.
         fixed = 0
         for a in range(first.shape[1]):
-            keep_rolled()
             if first[t, a] > first[t, fixed]:
                 fixed = a
         for a in range(first.shape[1]):
-            keep_rolled()
             place[t, a] = -1
             if first[t, a] > 0.0 and a != fixed:
                 free[n, 0], free[n, 1], place[t, a] = t, a, n
@@ -148,7 +174,7 @@ def solve(system, step, left_side, right_side):
     """Solve for right-hand sides of shapes (T, A) and (T, B): l, r and w of the step."""
     joint, conditional, inverse_total = system.joint, system.conditional, system.inverse_total
     left, right, tension, missing = step.left, step.right, step.tension, step.missing
-    assign(left, 0.0)
+    left[:] = 0.0
     for is_second in range(2):
         if is_second:  # l was 0 so far, and accounts for the residual on the left
             for i in range(missing.size):
@@ -168,11 +194,14 @@ def solve(system, step, left_side, right_side):
 @njit(**KERNEL)
 def _invert_total(joint, inverse_total):
     """Set 1 / sum_a q[t,a,b], and 0 where the sum is 0."""
-    assign(inverse_total, 0.0)
+    inverse_total[:] = 0.0
     for t in range(joint.shape[0]):
+        row = inverse_total[t]
         for a in range(joint.shape[1]):
-            add_product(inverse_total[t], joint[t, a], 1.0)
-    invert(inverse_total)
+            for b in range(row.size):
+                row[b] += joint[t, a, b]
+        for b in range(row.size):
+            row[b] = 1.0 / row[b] if row[b] > 0.0 else 0.0
 
 
 @njit(**KERNEL)
@@ -184,7 +213,7 @@ def _factorise_small(conditional, stiffness, inverse_total, factor, buffer):
     """
     n_targets, n_first, _ = conditional.shape
     weighted, before = buffer[0], buffer[1]
-    assign(factor, 0.0)
+    factor[:] = 0.0
     for t in range(n_targets):
         for i in range(n_first):
             assign_product(weighted, conditional[t, i], inverse_total[t])
@@ -192,11 +221,14 @@ def _factorise_small(conditional, stiffness, inverse_total, factor, buffer):
                 add_product(factor[i, j], weighted, conditional[t, j])
     for j in range(n_first):
         pivot = factor[j, j]
-        add_softness(pivot, stiffness[j])
-        assign(before, pivot)
+        for b in range(pivot.size):
+            pivot[b] += 1.0 / stiffness[j, b] if stiffness[j, b] > 0.0 else WALL
+            before[b] = pivot[b]
         for k in range(j):
             subtract_product(pivot, factor[j, k], factor[j, k])
-        invert_root(pivot, before)
+        for b in range(pivot.size):
+            left = pivot[b] if pivot[b] > NOTHING_LEFT * before[b] else WALL
+            pivot[b] = 1.0 / np.sqrt(left)
         for i in range(j + 1, n_first):
             entry = factor[i, j]
             for k in range(j):
@@ -211,7 +243,7 @@ def _add_laplacians(joint, inverse_total, place, dense, scaled):
     For each t it is a Laplacian over the states a. Its off-diagonal entries are
     -sum_b q[t,a,b] q[t,a',b] / M[t,b]; the diagonal ones are sums, not differences.
     """
-    assign(dense, 0.0)
+    dense[:] = 0.0
     for t in range(place.shape[0]):
         for a in range(place.shape[1]):
             assign_product(scaled, joint[t, a], inverse_total[t])
@@ -237,11 +269,11 @@ def _reduce(own, start, joint, conditional, inverse, small, rows, buffer):
     size = rows.size // n_first
     others, share = buffer[0, :size], buffer[1, :size]
     inverse = inverse[start:]
-    assign(others, 0.0)
+    others[:] = 0.0
     for a in range(n_first):
         if a != own:
             add_product(others, joint[a, start:], inverse)
-    assign(share, 0.0)
+    share[:] = 0.0
     subtract_product(share, joint[own, start:], inverse)
     for a in range(n_first):
         row = rows[a * size : (a + 1) * size]
@@ -256,12 +288,7 @@ def _add_products(dense, rows, width):
     """Add the products of all pairs of rows, of their first entries, to the lower triangle."""
     for i in range(rows.shape[0]):
         row = rows[i, :width]
-        four = i + 1 - (i + 1) % 4
-        for j in range(0, four, 4):
-            products = four_dots(row, rows[j], rows[j + 1], rows[j + 2], rows[j + 3])
-            for k in range(4):
-                dense[i, j + k] += products[k]
-        for j in range(four, i + 1):
+        for j in range(i + 1):
             dense[i, j] += dot(row, rows[j])
 
 
@@ -288,7 +315,6 @@ def _solve_dense(factor, values):
     for i in range(n - 1, -1, -1):
         value = values[i]
         for k in range(i + 1, n):
-            keep_rolled()
             value -= factor[k, i] * values[k]
         values[i] = value * factor[i, i]
 
@@ -296,12 +322,14 @@ def _solve_dense(factor, values):
 @njit(**KERNEL)
 def _set_tensions(joint, conditional, inverse_total, left, right_side, tension, shift):
     """Set N w for the given l: p' l + p' M^-1 (right side - sum_a q l)."""
-    assign(tension, 0.0)
+    tension[:] = 0.0
     for t in range(joint.shape[0]):
-        assign(shift, right_side[t])
+        for b in range(shift.size):
+            shift[b] = right_side[t, b]
         for a in range(joint.shape[1]):
             if left[t, a] != 0.0:
-                subtract_product(shift, joint[t, a], left[t, a])
+                for b in range(shift.size):
+                    shift[b] -= joint[t, a, b] * left[t, a]
         multiply(shift, inverse_total[t])
         for a in range(joint.shape[1]):
             add_product_sum(tension[a], conditional[t, a], left[t, a], shift)
@@ -323,8 +351,12 @@ def _solve_small(factor, tension):
 @njit(**KERNEL)
 def _solve_right(joint, conditional, inverse_total, left, tension, right_side, right):
     """Set r for the given l and w: M r = right side - sum_a (q l + p w)."""
-    assign(right, right_side)
     for t in range(joint.shape[0]):
+        row = right[t]
+        for b in range(row.size):
+            row[b] = right_side[t, b]
         for a in range(joint.shape[1]):
-            subtract_products(right[t], joint[t, a], left[t, a], conditional[t, a], tension[a])
-    multiply(right, inverse_total)
+            q, p, w, known = joint[t, a], conditional[t, a], tension[a], left[t, a]
+            for b in range(row.size):
+                row[b] -= q[b] * known + p[b] * w[b]
+        multiply(row, inverse_total[t])

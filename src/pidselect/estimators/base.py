@@ -132,9 +132,7 @@ class Scorer(Protocol):
 class Estimator(Protocol):
     """An estimator of conditional mutual information.
 
-    Optional class attributes, False by default: ``chi2_null = True`` if 2 N times the estimate is
-    about chi-square distributed under independence (estimates are then transformed to a symmetric
-    scale before several estimators are compared); ``uses_ranks_only = True`` if the estimate is
+    Optional class attributes, False by default: ``uses_ranks_only = True`` if the estimate is
     invariant under strictly monotone maps of a column, so that columns of equal ranks are
     duplicates; ``needs_levels = True`` if it counts levels, so that no residuals can take their
     place; ``uses_neighbours = True`` if its time grows faster than the number of samples, so

@@ -63,7 +63,6 @@ class Discrete(BaseEstimator):
     1.0
     """
 
-    chi2_null: ClassVar[bool] = True
     uses_ranks_only: ClassVar[bool] = True
     needs_levels: ClassVar[bool] = True
 

@@ -95,7 +95,6 @@ class Gaussian(BaseEstimator):
     0.5
     """
 
-    chi2_null: ClassVar[bool] = True
     uses_ranks_only: ClassVar[bool] = False
 
     def bind(self, target: Block, given: Block) -> Scorer:

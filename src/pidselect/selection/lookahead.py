@@ -119,19 +119,22 @@ class JointSearch:
             return 1
         n_triple = len(self._narrow(3))
         has_triples = order != 2 and n_triple == n_narrow and n_triple >= 3
-        if is_auto and has_triples:
-            has_triples = self._operations(3) <= MAX_TRIPLE_OPERATIONS
+        if has_triples:
+            most = MAX_TRIPLE_OPERATIONS if is_auto else MAX_REQUESTED_OPERATIONS
+            has_triples = self._operations(3) <= most and self._pair_bytes() <= MAX_PAIR_BYTES
         return 3 if has_triples else 2
 
-    @cached_property
+    @property
     def triples(self) -> Triples:
-        """Which triples are searched: if there are too many, those of the best pairs."""
-        n_given = len(joint_block(self.given))
-        n_bytes = pair_bytes(len(self._n_levels) + n_given, self._n_classes)
+        """Which triples are searched."""
         if self.order == 3:
-            is_small = self._operations(3) <= MAX_REQUESTED_OPERATIONS
-            return "all" if is_small and n_bytes <= MAX_PAIR_BYTES else "grown"
-        return "given" if self.order == 2 and n_given and n_bytes <= MAX_PAIR_BYTES else "none"
+            return "all"
+        has_given = self.order == 2 and len(joint_block(self.given)) > 0
+        return "given" if has_given and self._pair_bytes() <= MAX_PAIR_BYTES else "none"
+
+    def _pair_bytes(self) -> int:
+        """Return the bytes that triples take, given columns included."""
+        return pair_bytes(len(self._n_levels) + len(joint_block(self.given)), self._n_classes)
 
     @property
     def share_of_singles(self) -> float:
@@ -233,11 +236,10 @@ class JointSearch:
         searched = [counted(comb(len(candidates), 2), "pair")]
         searched += [counted(comb(len(candidates), 3), "triple")] * (self.triples == "all")
         note = "all " * (len(candidates) > 2) + f"{' and '.join(searched)} searched"
-        note += ", and triples of the best pair of each column" * (self.triples == "grown")
         if self.given and self.triples in ("given", "all"):
             note += ", pairs also with each selected feature"
-        if self.lookahead.order == 3 and self.order == 2:
-            note += ", no triples: max_features is too small for those of feature groups"
+        if self.lookahead.order == 3 and self.order == 2 and len(candidates) > 2:
+            note += f", no triples: {self._why_no_triples()}"
         if len(candidates) < len(self.candidates):
             note += ", others exceed max_features"
         given = tuple(feature.name for feature in self.given)
@@ -246,6 +248,13 @@ class JointSearch:
             p_value = min(1.0, cast(float, step.p_value) / context.share)
             step = replace(step, p_value=p_value, p_values=(p_value,), alpha=context.alpha)
         return step, found, note
+
+    def _why_no_triples(self) -> str:
+        """Return why requested triples are not searched, and the remedy."""
+        if len(self._narrow(3)) < len(self._narrow(2)):
+            return "max_features is too small for those of feature groups"
+        n_triples = comb(len(self._n_levels), 3)
+        return f"{n_triples:,} are too many; search fewer columns, or with fewer permutations"
 
     def _test_starts(self, context: SelectionContext) -> tuple[Step, Features, str] | None:
         """Test every candidate given each of several random subsets of the others."""

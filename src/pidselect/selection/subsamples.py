@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.estimators import Batch, Estimator
-from pidselect.estimators.conditional import varying
+from pidselect.estimators.mutual_information import varying
 from pidselect.estimators.predictive import gains
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features, joint_block

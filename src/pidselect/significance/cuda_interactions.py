@@ -67,9 +67,6 @@ class CudaScan:
         values = np.full((len(blocks), len(self.scan.families), len(on_cpu)), -np.inf)
         for place in sorted(set(tables_of)):
             own = [row for row, of in enumerate(tables_of) if of == place]
-            if self.scan.tables[place].is_grown:  # pairs differ between permutations
-                values[own] = self.scan.largest_values([blocks[row] for row in own], on_cpu)
-                continue
             families = [f for f, (of, _, _) in enumerate(self.scan.families) if of == place]
             ranges = [self.scan.blocks[blocks[row]][1] for row in own]
             size = self._chunk(place, max(block.stop for block in ranges))

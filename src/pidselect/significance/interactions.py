@@ -48,9 +48,8 @@ from pidselect.estimators.knn.spaces import LANES
 
 logger = logging.getLogger(__name__)
 
-#: Which triples are searched: none, those of two features and a given column, all, which includes
-#: these, or those of a pair that is the best of one of its columns.
-Triples = Literal["none", "given", "all", "grown"]
+#: Which triples are searched: none, those of two features and a given column, or all with these.
+Triples = Literal["none", "given", "all"]
 
 #: Levels of a column at most.
 MAX_LEVELS = 4
@@ -249,7 +248,6 @@ class Tables:
 
     planes: Planes
     order: int  # 2 or 3; triples are of binary columns
-    is_grown: bool = False  # only triples of a column, its best partner and any other
     n_given: int = 0  # of the columns, which may be one of a triple
     only_given: bool = False  # only triples with one of these
 
@@ -266,8 +264,6 @@ class Tables:
     @cached_property
     def families(self) -> dict[int, int]:
         """The number of tables by degrees of freedom (for two classes)."""
-        if self.is_grown:
-            return {1: self.n_columns * (self.n_columns - 2)}
         if self.order == 3:
             return {1: self._count_up_to(self.n_columns)}
         of_columns = np.bincount(np.diff(self.planes.first), minlength=MAX_LEVELS)
@@ -302,8 +298,6 @@ class Tables:
 
     def blocks(self) -> list[range]:
         """Return ranges of columns, each with about BLOCK_SIZE tables of it and those before."""
-        if self.is_grown:  # partners are of all columns
-            return [range(self.n_columns)]
         size = BLOCK_SIZE
         if self.order == 3:  # each block counts the pairs of all columns before
             size = max(size, TRIPLES_PER_PAIR * comb(self.n_columns, 2))
@@ -339,9 +333,7 @@ class InteractionScan:
         tables = [Tables(fine, 2)]
         if len(fine.size) > len(binary.size):
             tables.append(Tables(binary, 2))
-        if triples == "grown":
-            tables.append(Tables(binary, 3, is_grown=True))
-        elif triples != "none":
+        if triples != "none":
             planes = binary if given is None else make_planes(features, 2, given)
             n_given = int((planes.owner < 0).sum())
             tables.append(Tables(planes, 3, n_given=n_given, only_given=triples == "given"))
@@ -376,7 +368,7 @@ class InteractionScan:
             n_levels = int(np.diff(tables.planes.first).max()) + 1
             n_cells += tables.n_tables * n_levels**tables.order
         is_small = n_cells * n_classes * (n_samples + CELL) <= MAX_PRODUCTS
-        is_small &= n_samples < MAX_COUNT and not any(one.is_grown for one in self.tables)
+        is_small &= n_samples < MAX_COUNT
         if not is_small:
             logger.info(f"Interactions of {self.n_tables} tables: by compiled kernels")
         return is_small

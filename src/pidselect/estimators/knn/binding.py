@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray, check_choice
 from pidselect.estimators.base import Batch, Scorer, as_numbers, check_same_length, group_starts
+from pidselect.estimators.knn.continuous import score_continuous
 from pidselect.estimators.knn.discrete import Strata, score_discrete, score_labels
+from pidselect.estimators.knn.general import score_general
 from pidselect.estimators.knn.neighbour_lists import list_neighbours, spatial_order
 from pidselect.estimators.knn.single import score_single
 from pidselect.estimators.knn.spaces import (
@@ -76,7 +78,6 @@ RADIUS_SAMPLES = 64
 class NeighbourEstimator(BaseEstimator):
     """What `KSG` and `Mixed` share: parameters k and scale, and binding by neighbour lists."""
 
-    chi2_null: ClassVar[bool] = False
     k: int
     scale: Scale
 
@@ -378,8 +379,6 @@ class NeighbourScorer:
 
     def score_together(self, blocks: Sequence[Block], rows: NDArray[np.int32]) -> FloatArray:
         """Return the same for several candidates that are permuted alike, (n_candidates, m)."""
-        from pidselect.estimators.knn.continuous import score_continuous  # imports Numba
-
         # Indexing would return column-major rows for many permutations but not for a single one,
         # and kernels would be compiled for both.
         ordered = np.take(rows, self.bound.order, axis=1)
@@ -428,9 +427,6 @@ class NeighbourScorer:
         sums: NDArray[np.int64],
     ) -> None:
         """Add the weights of all counts of a candidate, in units of the formula."""
-        from pidselect.estimators.knn.continuous import score_continuous  # imports Numba
-        from pidselect.estimators.knn.general import score_general
-
         bound, only_labels, n_samples = self.bound, has_only_labels(block), rows.shape[1]
         rule = self._rule(only_labels)
         if bound.only_labels and only_labels and bound.strata is not None:

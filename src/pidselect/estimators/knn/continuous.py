@@ -29,26 +29,23 @@ from pidselect.estimators.knn.grid_index import (
     find_intervals,
     new_grid,
 )
-from pidselect.estimators.knn.simd import (
-    WIDTH,
-    count_in_intervals,
-    count_listed_in_interval,
-    count_sorted_below,
-    insert_smallest,
-    largest,
-)
 from pidselect.estimators.knn.spaces import (
     INLINE,
     INNER,
     LANES,
+    SLOTS,
     CountingRule,
     FloatArray,
     RankedColumns,
     SingleColumns,
     TargetSpaces,
     count_less,
+    count_sorted_below,
     insert,
+    insert_in_lanes,
     interval_around,
+    largest,
+    new_nearest,
     point_distance,
 )
 from pidselect.jit import njit
@@ -75,7 +72,7 @@ class SurrogateBatch32(NamedTuple):
     x: NDArray[np.float32]  # (n_samples, lanes)
     level: NDArray[Any]  # (n_samples, lanes): of each sample
     level_by_sample: NDArray[Any]  # (lanes, n_samples): `level`, transposed
-    level_by_given: NDArray[Any]  # (lanes, n_samples + WIDTH): sorted by S, if one column
+    level_by_given: NDArray[Any]  # (lanes, n_samples): sorted by S, if one column
 
 
 class GridIndexes(NamedTuple):
@@ -89,7 +86,7 @@ class Workspace32(NamedTuple):
     """Buffers reused for every sample; arrays are by lane unless stated."""
 
     observed: NDArray[Any]  # (n_samples,): the level of each sample without a permutation
-    nearest: NDArray[np.float32]  # (k, lanes): the smallest distances, ascending
+    nearest: NDArray[np.float32]  # rows of lanes: SLOTS smallest distances, two larger, the others
     exact: FloatArray  # (k,): the same for one lane, exactly
     here: FloatArray  # value of the sample
     low: FloatArray  # bounds of the distance of the k-th neighbour
@@ -107,8 +104,7 @@ class Workspace32(NamedTuple):
     counts: NDArray[np.int64]  # count in (x, S)
     added: NDArray[np.int64]  # sum of weights of the sample
     sums: NDArray[np.int64]  # of all samples
-    interval: NDArray[Any]  # (2, lanes): start and length of the interval of x
-    listed: NDArray[Any]  # (2, lanes): listed samples to count, and those in the interval
+    listed: NDArray[Any]  # rows of lanes: start and length of the interval of x, samples, count
     is_near: NDArray[Any]  # (n_samples,): 1 where a sample is near, else 0
 
 
@@ -116,12 +112,12 @@ def new_workspace(n_samples: int, k: int, level_type: type[np.unsignedinteger]) 
     """Allocate the buffers."""
     buffers = (
         np.empty(n_samples, dtype=level_type),
-        np.empty((k, LANES), dtype=np.float32),
+        np.empty(2 * LANES + new_nearest(k, np.float32).size, dtype=np.float32),
         np.empty(k),
         *np.empty((4, LANES)),
         np.empty(LANES, dtype=np.bool_),
         *np.empty((11, LANES), dtype=np.int64),
-        *np.empty((2, 2, LANES), dtype=level_type),
+        np.empty(4 * LANES, dtype=level_type),
         np.empty(n_samples, dtype=level_type),
     )
     return Workspace32._make(buffers)
@@ -147,7 +143,7 @@ def score_continuous(
         np.empty((n_batches, n_samples, LANES), dtype=np.float32),
         np.empty((n_batches, n_samples, LANES), dtype=level_type),
         np.empty((n_batches, LANES, n_samples), dtype=level_type),
-        np.empty((n_batches, LANES, n_samples + WIDTH if len(given) else 0), dtype=level_type),
+        np.empty((n_batches, LANES, n_samples if len(given) else 0), dtype=level_type),
     )
     grids = GridIndexes(new_grid(np.empty(n_samples)), new_grid(given))
     work = new_workspace(n_samples, rule.k, level_type)
@@ -240,26 +236,61 @@ def _find_nearest(batch, spaces, rule, i, all_open, work):
 
     Return the number of listed samples scanned; those after are no nearer than any lane's k-th.
     """
-    nearest, k = work.nearest, work.nearest.shape[0]
+    nearest = work.nearest
     sample, distance = spaces.joint_lists.sample[i], spaces.joint_lists.distance[i]
     # More than the maximum radius, so that rounding errors do not matter.
     widest, t = np.float32(2.0 * rule.max_radius), 0
-    for slot in range(k):
-        for lane in range(LANES):
-            nearest[slot, lane] = widest
+    kth = nearest[_first_of(rule.k) :]
+    nearest[:] = widest
     if not all_open:
         for lane in range(LANES):
             if work.is_counted[lane] == 0:
-                for slot in range(k):
-                    nearest[slot, lane] = 0.0
+                nearest[lane::LANES] = 0.0
     while t < sample.size and distance[t] < widest:
-        near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
-        if k == 4:
-            widest = insert_smallest(nearest, 4, batch.x, i, None, near, base_distance)
-        else:
-            widest = insert_smallest(nearest, k, batch.x, i, None, near, base_distance)
+        _insert_nearest(batch.x, i, sample[t : t + STRIDE], distance[t : t + STRIDE], work)
+        widest = largest(kth)
         t += STRIDE
     return min(t, sample.size)
+
+
+@njit(**INLINE)
+def _first_of(k):
+    """Return where the k-th smallest distances begin."""
+    return (k - 1 if k <= SLOTS else k + 1) * LANES
+
+
+@njit(**INNER)
+def _insert_nearest(x, i, sample, distance, work):
+    """Insert the distances of samples to i into the smallest ones of every lane.
+
+    Two samples and SLOTS rows at a time: of less work compilers would make no vectors.
+    """
+    nearest, here, last = work.nearest, x[i], sample.size - 1
+    rows, beyond = nearest[: (SLOTS + 2) * LANES], nearest[(SLOTS + 2) * LANES :]
+    for t in range(0, sample.size, 2):
+        there, base = x[sample[t]], np.float32(distance[t])
+        other = x[sample[min(t + 1, last)]]
+        base_other = np.float32(distance[t + 1] if t < last else np.inf)
+        for lane in range(LANES):
+            value = here[lane]
+            a = max(abs(there[lane] - value), base)
+            b = max(abs(other[lane] - value), base_other)
+            old = rows[lane]
+            less, a = min(a, old), max(a, old)
+            rows[lane], b = min(b, less), max(b, less)
+            old = rows[LANES + lane]
+            less, a = min(a, old), max(a, old)
+            rows[LANES + lane], b = min(b, less), max(b, less)
+            old = rows[2 * LANES + lane]
+            less, a = min(a, old), max(a, old)
+            rows[2 * LANES + lane], b = min(b, less), max(b, less)
+            old = rows[3 * LANES + lane]
+            less, a = min(a, old), max(a, old)
+            rows[3 * LANES + lane], b = min(b, less), max(b, less)
+            rows[4 * LANES + lane], rows[5 * LANES + lane] = a, b
+        if beyond.size > 0:
+            insert_in_lanes(rows[4 * LANES : 5 * LANES], beyond)
+            insert_in_lanes(rows[5 * LANES : 6 * LANES], beyond)
 
 
 @njit(**INLINE)
@@ -268,7 +299,7 @@ def _set_bounds(x, levels, list_radius, rule, work):
 
     Return whether the distance may be less than the maximum radius in any.
     """
-    kth, here, low, high = work.nearest[-1], work.here, work.low, work.high
+    kth, here, low, high = work.nearest[_first_of(rule.k) :], work.here, work.low, work.high
     for lane in range(LANES):
         value, about = x[PADDING_ + levels[lane]], np.float64(kth[lane])
         here[lane] = value
@@ -294,8 +325,7 @@ def _find_limits(batch, grids, spaces, ranks, rule, point, work):
     i, n_scanned = point
     lists, weight, added, in_joint = spaces.joint_lists, rule.weight, work.added, work.in_joint
     distance, radius = lists.distance[i], lists.radius[i]
-    # Those behind the scanned ones are not below a bound: whole groups take less time.
-    _count_sorted(distance[: -(-n_scanned // LANES) * LANES], work.low, in_joint)
+    count_sorted_below(distance[:n_scanned], work.low, in_joint)  # others are not below a bound
     find_intervals(grids.x, work.here, work.low, work.first, work.last)
     n_tied = _resolve_limits(grids.x.values, distance, radius, rule, work)
     if n_tied >= TIED_IN_JOINT:
@@ -377,12 +407,12 @@ def _resolve_limits(x, distance, radius, rule, work):
 @njit(**INNER)
 def _count_joint_ties(distance, n_scanned, rule, work):
     """Count all samples that are at the exact distance in (y, S); mark limits still ambiguous."""
-    above, up_to, widest = work.here, work.counts, largest(work.high, 0)
+    above, up_to, widest = work.here, work.counts, largest(work.high)
     while n_scanned < distance.size and distance[n_scanned] <= widest:
         n_scanned += STRIDE
     for lane in range(LANES):
         above[lane] = np.nextafter(work.limit[lane], np.inf) if rule.strict else work.limit[lane]
-    _count_sorted(distance[: -(-n_scanned // LANES) * LANES], above, up_to)
+    count_sorted_below(distance[:n_scanned], above, up_to)
     for lane in range(LANES):
         following = distance[min(up_to[lane], distance.size - 1)]
         is_close = (up_to[lane] < distance.size) & (following <= work.high[lane])
@@ -420,22 +450,6 @@ def _resolve_exactly(levels, grid, joint, rule, which, work):
     work.in_joint[lane] = count_less(limit, distance)
 
 
-@njit(**INNER)
-def _count_sorted(ascending, limits, counts):
-    """Count the sorted distances below each lane's limit: groups of 16, then the remainder."""
-    n_groups = ascending.size // LANES
-    if n_groups > 0:
-        count_sorted_below(limits, counts, ascending, n_groups)
-    else:
-        for lane in range(LANES):
-            counts[lane] = 0
-    rest = ascending[n_groups * LANES :]
-    if rest.size > 0:
-        for lane in range(LANES):
-            if counts[lane] == n_groups * LANES:
-                counts[lane] += count_less(limits[lane], rest)
-
-
 @njit(**INLINE)
 def _count_given(batch, grids, spaces, ranks, rule, i, work):
     """Add the weights of the counts in S, and subtract those of the counts in (x, S)."""
@@ -455,7 +469,7 @@ def _count_given(batch, grids, spaces, ranks, rule, i, work):
         _count_in_sorted_given(batch.level_by_given, grids.given, spaces.given.values[0, i], work)
     else:
         lists, first_column = spaces.given_lists, ranks.rank.shape[0] - spaces.given.values.shape[0]
-        _count_sorted(lists.distance[i], work.limit, in_given)
+        count_sorted_below(lists.distance[i], work.limit, in_given)
         _count_near(
             batch, lists, ranks, spaces.joint.values, (i, first_column), in_given, counts, work
         )
@@ -473,11 +487,15 @@ def _count_in_sorted_given(level_by_given, grid, value, work):
     find_intervals(grid, here, work.limit, begin, end)
     for lane in range(LANES):
         begin[lane], end[lane] = grid.rank[begin[lane]], grid.rank[end[lane]]
-    row_size = level_by_given.shape[1]
-    count_in_intervals(begin, end, work.first, work.last, counts, level_by_given, row_size)
+    kind = level_by_given.dtype.type
     for lane in range(LANES):
+        levels = level_by_given[lane, begin[lane] : max(end[lane], begin[lane])]
+        first, width = kind(work.first[lane]), kind(max(work.last[lane] - work.first[lane], 0))
+        inside = kind(0)
+        for t in range(levels.size):
+            inside = kind(inside + int(kind(levels[t] - first) < width))
         in_given[lane] = max(end[lane] - begin[lane] - 1, 0)
-        counts[lane] = max(counts[lane] - 1, 0)  # without the sample itself
+        counts[lane] = max(np.int64(inside) - 1, 0)  # without the sample itself
 
 
 @njit(**INNER)
@@ -489,20 +507,41 @@ def _count_near(batch, lists, ranks, values, point, near, both, work):
     """
     i, first_column = point
     samples, radius, limit = lists.sample[i], lists.radius[i], work.limit
-    interval, listed, shortest, longest = work.interval, work.listed, samples.size, 0
+    listed, longest = work.listed, 0
     for lane in range(LANES):
-        interval[0, lane] = work.first[lane]
-        interval[1, lane] = max(work.last[lane] - work.first[lane], 0)
         size = near[lane] if limit[lane] <= radius else 0
-        listed[0, lane] = size
-        shortest, longest = min(shortest, size), max(longest, size)
-    count_listed_in_interval(interval, listed, batch.level, samples[:longest], shortest)
+        listed[lane] = work.first[lane]
+        listed[LANES + lane] = max(work.last[lane] - work.first[lane], 0)
+        listed[2 * LANES + lane] = size
+        listed[3 * LANES + lane] = 0
+        longest = max(longest, size)
+    _count_listed(batch.level, samples[:longest], listed)
     for lane in range(LANES):
-        both[lane] = listed[1, lane]
+        both[lane] = listed[3 * LANES + lane]
         if limit[lane] > radius:
             near[lane], both[lane] = _count_in_box(
                 batch.level_by_sample[lane], ranks, values, (i, first_column, lane), work
             )
+
+
+@njit(**INNER)
+def _count_listed(level, samples, listed):
+    """Count in every lane those of its first samples that are in its interval.
+
+    Four samples at a time: of less work compilers would make no vectors.
+    """
+    kind, last = level.dtype.type, samples.size - 1
+    for t in range(0, samples.size, 4):
+        a, b = level[samples[t]], level[samples[min(t + 1, last)]]
+        c, d = level[samples[min(t + 2, last)]], level[samples[min(t + 3, last)]]
+        second, third, fourth = kind(t + 1), kind(t + 2), kind(t + 3)
+        for lane in range(LANES):
+            start, width, size = listed[lane], listed[LANES + lane], listed[2 * LANES + lane]
+            n = int(kind(a[lane] - start) < width) & int(kind(t) < size)
+            n += int(kind(b[lane] - start) < width) & int(second < size)
+            n += int(kind(c[lane] - start) < width) & int(third < size)
+            n += int(kind(d[lane] - start) < width) & int(fourth < size)
+            listed[3 * LANES + lane] = kind(listed[3 * LANES + lane] + n)
 
 
 @njit(**INLINE)

@@ -20,12 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pidselect.estimators.knn.simd import (
-    count_below,
-    count_nearer,
-    insert_smallest,
-    largest,
-)
 from pidselect.estimators.knn.spaces import (
     INLINE,
     INNER,
@@ -35,10 +29,15 @@ from pidselect.estimators.knn.spaces import (
     FloatArray,
     NeighbourBuffer,
     TargetSpaces,
+    count_below,
     count_less,
+    count_sorted_below,
+    insert_in_lanes,
     interval_within,
+    largest,
     list_within,
     new_buffer,
+    new_nearest,
     point_distance,
 )
 from pidselect.jit import njit
@@ -48,9 +47,6 @@ PLUS, MINUS = np.int64(1), np.int64(-1)
 
 #: Neighbours scanned between two checks whether a scan may stop.
 STRIDE = 8
-
-#: List length up to which comparing all distances is faster than a binary search.
-SHORT_SCAN = 64
 
 
 class SurrogateBatch(NamedTuple):
@@ -64,7 +60,8 @@ class SurrogateBatch(NamedTuple):
 class Workspace(NamedTuple):
     """Buffers reused for every sample; arrays are by lane unless stated."""
 
-    nearest: FloatArray  # (k, lanes): the smallest distances, ascending
+    nearest: FloatArray  # rows of lanes: the smallest distances, ascending
+    moving: FloatArray  # distances of one sample
     limit: FloatArray  # distances below this are counted
     is_open: NDArray[np.bool_]  # whether the sample is still to be counted
     is_counted: NDArray[np.int64]  # 1 if it is counted in the current spaces, else 0
@@ -96,8 +93,8 @@ def score_general(
         np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
     )
     buffers = (
-        np.empty((rule.k, LANES)),
-        np.empty(LANES),
+        new_nearest(rule.k, np.float64),
+        *np.empty((2, LANES)),
         np.empty(LANES, dtype=np.bool_),
         *np.empty((3, LANES), dtype=np.int64),
         new_buffer(n_samples),
@@ -166,10 +163,10 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
     lists = spaces.joint_lists
     if has_fewer_within(high, lists, rule.k, i):
         return
-    _find_kth_distances(batch, candidate, spaces, bounds, i, work)
+    _find_kth_distances(batch, candidate, spaces, bounds, rule, i, work)
     some = False
     for lane in range(LANES):
-        radius = max(work.nearest[rule.k - 1, lane], low)
+        radius = max(work.nearest[(rule.k - 1) * LANES + lane], low)
         counted = work.is_open[lane] and radius < high
         work.is_counted[lane] = int(counted)
         work.is_open[lane] &= not counted
@@ -179,7 +176,7 @@ def _add_sample(batch, candidate, spaces, bounds, rule, i, work):
         some |= counted
     if not some:
         return
-    widest = largest(limit, 0)
+    widest = largest(limit)
 
     near, distance, is_sorted = _near(
         spaces.joint, spaces.joint_boxes, lists, i, widest, work.found
@@ -228,7 +225,7 @@ def _add_weights(sign, rule, work):
 
 
 @njit(**INLINE)
-def _find_kth_distances(batch, candidate, spaces, bounds, i, work):
+def _find_kth_distances(batch, candidate, spaces, bounds, rule, i, work):
     """Fill `nearest` with the k smallest distances in (x, y, S) of every lane, if below the bound.
 
     Distances up to the lower bound need not be the smallest.
@@ -236,44 +233,53 @@ def _find_kth_distances(batch, candidate, spaces, bounds, i, work):
     low, high = bounds
     lists, found = spaces.joint_lists, work.found
     work.nearest[:] = high
-    widest = _scan(batch.x, candidate, i, lists.sample[i], lists.distance[i], (low, True), work)
+    listed = lists.sample[i], lists.distance[i]
+    widest = _scan(batch.x, candidate, i, listed, (low, True), rule, work)
     if widest <= lists.radius[i]:
         return
     if low > 0.0:  # k samples within the lower bound are enough
         size = list_within(spaces.joint, spaces.joint_boxes, i, np.nextafter(low, np.inf), found)
-        near, distance = found.sample[:size], found.distance[:size]
+        near = found.sample[:size], found.distance[:size]
         work.nearest[:] = high
-        widest = _scan(batch.x, candidate, i, near, distance, (low, False), work)
+        widest = _scan(batch.x, candidate, i, near, (low, False), rule, work)
     if widest > low:
         limit = np.nextafter(widest, np.inf) if widest < high else high
         size = list_within(spaces.joint, spaces.joint_boxes, i, limit, found)
-        near, distance = found.sample[:size], found.distance[:size]
+        near = found.sample[:size], found.distance[:size]
         work.nearest[:] = high
-        _scan(batch.x, candidate, i, near, distance, (low, False), work)
+        _scan(batch.x, candidate, i, near, (low, False), rule, work)
 
 
 @njit(**INNER)
-def _scan(x, candidate, i, sample, distance, stop, work):
+def _scan(x, candidate, i, listed, stop, rule, work):
     """Insert the distances of samples into `nearest`; return the largest k-th one of a lane.
 
     Stop when no lane's is above a limit, or if samples are sorted, above the next distance.
     """
+    sample, distance = listed
     enough, is_sorted = stop
-    nearest = work.nearest
-    max_distance = candidate.max_distance
-    k = nearest.shape[0]
-    widest = nearest[-1, 0]
+    kth = work.nearest[(rule.k - 1) * LANES :]
+    widest = kth[0]
     t = 0
     while t < sample.size and widest > (max(enough, distance[t]) if is_sorted else enough):
-        near, base_distance = sample[t : t + STRIDE], distance[t : t + STRIDE]
-        if max_distance.size == 1 and k == 4:
-            widest = insert_smallest(nearest, 4, x, i, max_distance[0], near, base_distance)
-        elif max_distance.size == 1:
-            widest = insert_smallest(nearest, k, x, i, max_distance[0], near, base_distance)
-        else:
-            widest = insert_smallest(nearest, k, x, i, max_distance, near, base_distance)
+        for place in range(t, min(t + STRIDE, sample.size)):
+            _set_distances(x, candidate, (i, sample[place]), distance[place], work.moving)
+            insert_in_lanes(work.moving, work.nearest)
+        widest = largest(kth)
         t += STRIDE
     return widest
+
+
+@njit(**INNER)
+def _set_distances(x, candidate, pair, base, distance):
+    """Set every lane's distance of two samples over all columns of x, and at least a number."""
+    for lane in range(distance.size):
+        distance[lane] = base
+    for column in range(candidate.max_distance.size):
+        one, other = x[pair[0], column], x[pair[1], column]
+        most = candidate.max_distance[column]
+        for lane in range(distance.size):
+            distance[lane] = max(distance[lane], min(abs(one[lane] - other[lane]), most))
 
 
 # ------------------------------------------------------------------ counts
@@ -292,21 +298,21 @@ def _near(space, boxes, lists, i, limit, found):
 @njit(**INNER)
 def _count(distance, is_sorted, work):
     """Count the distances below each lane's limit."""
-    if is_sorted and distance.size > SHORT_SCAN:
-        for lane in range(LANES):
-            work.counts[lane] = count_less(work.limit[lane], distance)
+    if is_sorted:
+        count_sorted_below(distance, work.limit, work.counts)
     else:
-        count_below(work.limit, 0, work.counts, distance)
+        count_below(distance, work.limit, work.counts)
 
 
 @njit(**INNER)
 def _count_with_x(batch, candidate, i, near, distance, work):
     """Count the samples that are nearer than each lane's limit in x, too."""
-    x, max_distance = batch.x, candidate.max_distance
-    if max_distance.size == 1:
-        count_nearer(work.limit, work.counts, x, i, max_distance[0], near, distance)
-    else:
-        count_nearer(work.limit, work.counts, x, i, max_distance, near, distance)
+    counts, limit, moving = work.counts, work.limit, work.moving
+    counts[:] = 0
+    for t in range(near.size):
+        _set_distances(batch.x, candidate, (i, near[t]), distance[t], moving)
+        for lane in range(counts.size):
+            counts[lane] += int(moving[lane] < limit[lane])
 
 
 @njit(**INLINE)
@@ -318,11 +324,11 @@ def _count_in_x_by_rank(batch, candidate, rule, work):
     """
     x, sample = candidate.values, candidate.sorted.sample
     for rank in range(batch.limit.shape[0]):
-        first, last = _rank_interval(candidate, rank, largest(batch.limit, rank))
+        first, last = _rank_interval(candidate, rank, largest(batch.limit[rank]))
         distance = work.found.distance[: last - first]
         for t in range(distance.size):
             distance[t] = point_distance(x, candidate.max_distance, sample[rank], sample[first + t])
-        count_below(batch.limit, rank, work.counts, distance)
+        count_below(distance, batch.limit[rank], work.counts)
         for lane in range(LANES):
             work.counts[lane] = max(work.counts[lane] - 1, 0)  # without the sample itself
             work.is_counted[lane] = int(rule.strict or batch.limit[rank, lane] > 0.0)

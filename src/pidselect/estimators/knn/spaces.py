@@ -29,6 +29,12 @@ INLINE = {**INNER, "inline": "always"}
 #: Permutations processed at a time. 16 was the fastest of 8, 16, 32 and 64.
 LANES = 16
 
+#: Smallest distances are kept in rows, of which this many are updated at a time.
+SLOTS = 4
+
+#: Distances compared at a time.
+GROUP = 8
+
 #: Number of samples up to which ranks fit into 16 bits.
 MAX_UINT16_SAMPLES = 2**16 - 1
 
@@ -217,12 +223,74 @@ def insert(distance, nearest):
 
 
 @njit(**INNER)
+def insert_in_lanes(moving, nearest):
+    """Insert a distance of every lane, `moving`, into the smallest ones.
+
+    These are ascending, rows of LANES of which there is a multiple of SLOTS, in one array: rows at
+    fixed places are known not to overlap.
+    """
+    for start in range(0, nearest.size, SLOTS * LANES):
+        rows = nearest[start : start + SLOTS * LANES]
+        for lane in range(LANES):
+            new = moving[lane]
+            old = rows[lane]
+            rows[lane], new = min(new, old), max(new, old)
+            old = rows[LANES + lane]
+            rows[LANES + lane], new = min(new, old), max(new, old)
+            old = rows[2 * LANES + lane]
+            rows[2 * LANES + lane], new = min(new, old), max(new, old)
+            old = rows[3 * LANES + lane]
+            rows[3 * LANES + lane], moving[lane] = min(new, old), max(new, old)
+
+
+@njit(**INNER)
+def count_below(distance, limits, counts):
+    """Count in every lane the distances below its limit, GROUP at a time: see `insert_in_lanes`."""
+    for lane in range(LANES):
+        counts[lane] = 0
+    whole = distance.size // GROUP * GROUP
+    for t in range(0, whole, GROUP):
+        a, b, c, d = distance[t], distance[t + 1], distance[t + 2], distance[t + 3]
+        e, f, g, h = distance[t + 4], distance[t + 5], distance[t + 6], distance[t + 7]
+        for lane in range(LANES):
+            limit = limits[lane]
+            n = int(a < limit) + int(b < limit) + int(c < limit) + int(d < limit)
+            n += int(e < limit) + int(f < limit) + int(g < limit) + int(h < limit)
+            counts[lane] += n
+    for t in range(whole, distance.size):
+        for lane in range(LANES):
+            counts[lane] += int(distance[t] < limits[lane])
+
+
+@njit(**INNER)
+def count_sorted_below(ascending, limits, counts):
+    """Count in every lane the sorted distances below its limit."""
+    size = count_less(largest(limits), ascending)
+    # Whole groups take less time, and those behind are below no limit.
+    count_below(ascending[: min(-(-size // GROUP) * GROUP, ascending.size)], limits, counts)
+
+
+@njit(**INNER)
+def largest(numbers):
+    """Return the largest number of all lanes."""
+    widest = numbers[0]
+    for lane in range(1, LANES):
+        widest = max(widest, numbers[lane])
+    return widest
+
+
+@njit(**INNER)
 def insert_sample(step, j, slot, distance, sample):
     """Insert a sample at a distance into ascending ones, of which that at the slot is dropped."""
     while slot > 0 and distance[slot - 1] > step:
         distance[slot], sample[slot] = distance[slot - 1], sample[slot - 1]
         slot -= 1
     distance[slot], sample[slot] = step, j
+
+
+def new_nearest(k: int, kind: type[np.floating[Any]]) -> NDArray[Any]:
+    """Allocate rows for the k smallest distances of every lane, in one array."""
+    return np.empty(-(-k // SLOTS) * SLOTS * LANES, dtype=kind)
 
 
 def new_buffer(n_samples: int) -> NeighbourBuffer:
