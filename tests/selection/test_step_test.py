@@ -25,11 +25,6 @@ from pidselect.selection.progress import observing
 from pidselect.selection.scoring import ConditionalMI, cmi_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import BACKWARD, FORWARD, first_largest, maximum_statistic, p_values
-from pidselect.significance.standardize import (
-    MORE_PERMUTATIONS,
-    POOLED_PERMUTATIONS,
-    NullStandardizer,
-)
 
 SYSTEMS = {
     "paper": (numbers, PAPER),
@@ -263,33 +258,6 @@ def test_a_disputed_test_waits_for_the_other_scheme(monkeypatch):
     assert computed["global"] <= 32
 
 
-def test_wide_tables_have_few_pilot_permutations():
-    """The scores are standardised by them, and by more where candidates differ."""
-    X, y = wide()
-    step = quick(surrogates="global").fit(X, y).selection_.steps[0]
-    context = SelectionContext(
-        read_block(y, "y"),
-        tuple(NamedEstimator(name, resolve(name, Block())) for name in ("mixed-rank", "copula")),
-        is_portfolio=True,
-        shared_permutations=True,
-    )
-    features = [Feature(f"x{i}", (i,), read_block(X[:, i], f"x{i}")) for i in range(X.shape[1])]
-    scores = cmi_given(context, features, (), (FORWARD, 0))
-    values = scores.score(range(1 + POOLED_PERMUTATIONS + 39))[0]
-    more = scores.score(MORE_PERMUTATIONS)[0]
-    pilot = values[..., 1 : 1 + POOLED_PERMUTATIONS]
-    found, unknown = NullStandardizer.from_alike(pilot, [False, True], scores.kinds())
-    assert all(set(range(110, 120)) <= set(places) for places in unknown)
-    assert all(len(places) < 30 for places in unknown)
-    for estimator, places in enumerate(unknown):
-        own = NullStandardizer.from_pilot(more[places, estimator : estimator + 1], [estimator == 1])
-        found = found.replaced(places, estimator, own)
-    expected = found.apply(values).max(axis=1)
-    np.testing.assert_allclose(step.scores, expected[:, 0], rtol=1e-12)
-    null = expected[:, 1 + POOLED_PERMUTATIONS :].max(axis=0)
-    assert step.p_values == tuple(p_values(expected[:, 0], null))
-
-
 # --- verdicts ------------------------------------------------------------------------------------
 
 
@@ -314,12 +282,10 @@ def judged(observed, surrogates, alpha=0.05, early=False, step_down=()):
     )
     features = [Feature(f"x{place}", (place,), BITS) for place in range(observed.shape[1])]
     scores = replace(cmi_given(context, features, (), (FORWARD, 0)), schemes=schemes)
-    estimators = np.zeros(observed.shape, dtype=np.int64)
     found = PermutationTestResult(
         scores,
         0,
         observed,
-        estimators,
         tuple(map(maximum_statistic, surrogates)),
         observed[0],
         step_down,
