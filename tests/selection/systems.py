@@ -151,6 +151,9 @@ def n_computed(selection, n_scanned=0):
     settings = selection.settings
     count = 0
     for step in selection.steps:
+        if not step.unit:  # the score test reports candidates
+            count += len(step.candidates)
+            continue
         n_given = len(step.conditioning_set) - (
             step.phase == "backward"
         )  # there, all but the one tested
@@ -163,7 +166,7 @@ def n_computed(selection, n_scanned=0):
             count += n_tests * n_scanned * (1 + step.n_permutations)
             continue
         count += n_tests * len(step.candidates) * (1 + step.n_permutations)
-    if settings.n_permutations == "auto":
+    if settings.n_permutations == "auto" and selection.steps[0].unit:
         n_known = len(selection.fixed_features) + len(selection.features)
         n_tests = len(settings.surrogates) if n_known > 1 and not is_exact else 1
         count += n_tests * len(selection.features) * (1 + round(10 / settings.alpha))

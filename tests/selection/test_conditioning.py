@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -105,7 +106,8 @@ def test_a_copy_of_one_selected_feature_is_not_taken():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_synergy_of_three_needs_two_given(seed):
     X, y = key(seed=seed)
-    found = {m: chosen(quick(max_conditioning=m, backward=None).fit(X, y)) for m in (1, 2, None)}
+    limited = partial(quick, estimator="discrete", backward=None)
+    found = {m: chosen(limited(max_conditioning=m).fit(X, y)) for m in (1, 2, None)}
     assert sorted(found[1]) == ["x0", "x1"]
     assert sorted(found[2]) == sorted(found[None]) == ["x0", "x1", "x2"]
 
@@ -127,7 +129,8 @@ def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
 def test_fixed_features_are_always_given():
     """The limit is on selected ones: with x0 and x1 fixed, x2 is found with any limit."""
     X, y = key()
-    selector = quick(max_conditioning=1, fixed_features=[0, 1], backward=None).fit(X, y)
+    settings = {"estimator": "discrete", "fixed_features": [0, 1], "backward": None}
+    selector = quick(**settings, max_conditioning=1).fit(X, y)
     assert chosen(selector) == ["x2"]
     assert selector.selection_.inclusion_step("x2").conditioning_set == ("x0", "x1")
 

@@ -323,14 +323,6 @@ def test_weights_are_numbers(weight):
         evaluate(LinearCriterion(1.0, weight), x, y, 1)
 
 
-@pytest.mark.parametrize("criterion", ["mrmr", "jmi", CRITERIA["jmi"]], ids=str)
-def test_several_estimators_are_refused_by_name(criterion):
-    x, y = levels()
-    named = re.escape(f"criterion={criterion!r}")
-    with pytest.raises(ValueError, match=rf"{named}.*'discrete', 'copula'"):
-        PIDSelector(criterion, ("discrete", "copula")).fit(x, y)
-
-
 def test_the_record_names_the_schemes_that_were_used():
     x, y = levels()
     settings = {"estimator": "discrete", "surrogates": ("global", "local"), "n_permutations": 0}

@@ -44,8 +44,9 @@ def traits(n_persons=20, n_rows=10, seed=0):
 def test_what_only_differs_between_groups_is_not_selected(seed):
     X, y, who = persons(seed=seed)
     assert "x0" in chosen(quick(surrogates="global").fit(X, y))
-    for surrogates in ("global", ("global", "local")):
-        assert chosen(quick(surrogates=surrogates).fit(X, y, who)) == ["x1"]
+    assert chosen(quick().fit(X, y, who)) == ["x1"]
+    both = quick(estimator="copula", surrogates=("global", "local"))
+    assert chosen(both.fit(X, y, who)) == ["x1"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -68,12 +69,17 @@ def test_rows_in_any_order():
 
 
 @pytest.mark.parametrize(
-    ("surrogates", "n_permutations"),
-    [("global", 39), (("global", "local"), 39), (("global", "local"), "auto"), ("blocks", "auto")],
+    "settings",
+    [
+        {},
+        {"surrogates": "blocks"},
+        {"estimator": "copula", "surrogates": ("global", "local")},
+        {"estimator": "copula", "n_permutations": "auto"},
+    ],
+    ids=str,
 )
-def test_the_same_record_however_the_work_is_spread(surrogates, n_permutations):
+def test_the_same_record_however_the_work_is_spread(settings):
     X, y, who = persons()
-    settings = {"surrogates": surrogates, "n_permutations": n_permutations}
     expected = quick(**settings).fit(X, y, who).selection_
     assert expected.settings.n_groups == 20
     assert quick(n_jobs=2, **settings).fit(X, y, who).selection_ == expected

@@ -417,7 +417,9 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
     for candidate in pool.candidates:  # too wide for max_features
         roles.setdefault(candidate.name, "untested")
     roles |= dict.fromkeys(record.duplicates, "duplicate")
-    return roles | dict.fromkeys(record.skipped, "skipped")
+    for name in record.skipped:  # a fixed column may be constant
+        roles.setdefault(name, "skipped")
+    return roles
 
 
 def _final_p_values(record: Selection) -> dict[str, float]:

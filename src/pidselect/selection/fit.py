@@ -33,6 +33,7 @@ from pidselect.significance import (
     first_smallest,
 )
 from pidselect.significance.staged import ScoreTest
+from pidselect.significance.surrogates import permute_blocks
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -175,6 +176,8 @@ def make_context(
         if parameters.n_permutations != 0:
             schemes, alpha = parameters.surrogates, parameters.smallest_alpha
             check_permutable(groups, dataset.target, schemes, alpha)
+    if parameters.is_scored and parameters.surrogates == ("blocks",):
+        permute_blocks(Block(), dataset.target.n_samples, groups)  # refuses what cannot be permuted
     context = SelectionContext(
         target=dataset.target,
         estimators=(estimator,),

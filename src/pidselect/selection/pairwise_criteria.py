@@ -6,7 +6,7 @@ nothing is selected or fixed, each of them is I(c; y).
 
 Permuting a candidate would remove its redundancy with selected features together with its
 relevancy. The test therefore permutes the target against all features: I(c; s) is the same in every
-permutation, and standardising by them, as for a portfolio, would cancel it.
+permutation.
 
 G. Brown, A. Pocock, M.-J. Zhao, M. Luján, Conditional likelihood maximisation, Journal of Machine
 Learning Research 13 (2012), has the origin of each criterion.
@@ -27,7 +27,7 @@ from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
-from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion, cmi_given
+from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion
 from pidselect.significance import GIVEN_ONLY
 
 Pairs = list[tuple[Feature, Feature]]
@@ -123,7 +123,8 @@ class Pairwise(BaseEstimator, Criterion):
         shared = replace(context, surrogates=schemes, shared_permutations=True)
         pairs = self.pairs(context, candidates, varying)
         joint = (Feature("", f.columns + g.columns, f.block + g.block) for f, g in pairs)
-        mi = cmi_given(shared, (*candidates, *varying, *joint), (), stream_key)
+        features = (*candidates, *varying, *joint)
+        mi = ConditionalMI.of(shared, features, [()], [0] * len(features), stream_key, 1)
         return PairwiseScores(shared, tuple(candidates), schemes, varying, mi, self)
 
 
