@@ -20,6 +20,7 @@ from pidselect.significance import SURROGATES
 
 Array = NDArray[np.float64]
 
+
 @dataclass(frozen=True)
 class Rules:
     """How values are computed and tested."""

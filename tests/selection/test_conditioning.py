@@ -77,7 +77,9 @@ def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
         assert step.conditioning_set == tuple(f"x{column}" for column in subset)
         assert step.p_values == tuple(twin.p_values.values())
         np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
-        smallest = [min(given[name].observed for given in contests.values()) for name in twin.scores]
+        smallest = [
+            min(given[name].observed for given in contests.values()) for name in twin.scores
+        ]
         np.testing.assert_allclose(step.values, np.maximum(smallest, 0.0), atol=1e-10)
         assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
 

@@ -41,8 +41,10 @@ def table(seed):
     codes = X.apply(lambda values: pd.factorize(values, sort=True)[0]).to_numpy(dtype=float)
     codes = (codes - codes.mean(axis=0)) / np.maximum(codes.std(axis=0), 1.0)
     X["copy"], X["noisy"] = X.iloc[:, 0], codes[:, 1] + 0.3 * rng.normal(size=n)
-    signal = codes[:, 0] + codes[:, 1] * rng.choice([0, 1, 3]) + rng.choice([0.2, 1, 50]) * (
-        rng.normal(size=n)
+    signal = (
+        codes[:, 0]
+        + codes[:, 1] * rng.choice([0, 1, 3])
+        + rng.choice([0.2, 1, 50]) * (rng.normal(size=n))
     )
     y = {
         "number": signal,
@@ -160,7 +162,7 @@ def test_the_names_of_levels_do_not_matter(seed):
     np.testing.assert_allclose(again.pvalues_, expected.pvalues_)
 
 
-# --- nothing to find --------------------------------------------------------------------------------
+# --- nothing to find -----------------------------------------------------------------------------
 
 
 def fixed_numbers():

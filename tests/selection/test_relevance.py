@@ -6,18 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from recording_observer import Recorder
 
 import naive
-import naive_selection
 from pidselect.data import Block, read_block
 from pidselect.estimators import Copula, Discrete
-from pidselect.selection import relevance
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
-from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess, run_family
-from pidselect.selection.scoring import cmi_given
+from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess
 from pidselect.significance import RELEVANCE
 
 

@@ -54,7 +54,11 @@ CASES = {
     "final p-values": ({"backward": None}, GATES, {}),
     "relevant": ({"select": "relevant"}, NUMBERS, {}),
     "fixed and grouped": ({"fixed_features": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
-    "groups of rows": ({"estimator": "discrete", "surrogates": ("global", "blocks")}, GATES, {"groups": GROUPS}),
+    "groups of rows": (
+        {"estimator": "discrete", "surrogates": ("global", "blocks")},
+        GATES,
+        {"groups": GROUPS},
+    ),
     "some samples": ({"max_samples": 120, "backward": "maximum"}, GATES, {}),
     "infinite values": (
         {"estimator": "gaussian", "surrogates": "global"},

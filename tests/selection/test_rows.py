@@ -20,6 +20,7 @@ from pidselect.selection.context import NamedEstimator
 from pidselect.selection.rows import choose_rows, random_part, sample_rows
 from pidselect.significance.staged import ScoreTest
 
+
 @pytest.fixture
 def log(caplog):
     """The log from the level of information on."""
@@ -195,9 +196,7 @@ def test_false_positives():
     for seed in range(200):
         X, y = noise(150, seed)
         X = X + X[:, :1]
-        selector = quick(
-            estimator="ksg-rank", n_permutations=19, max_features=1, random_state=seed
-        )
+        selector = quick(estimator="ksg-rank", n_permutations=19, max_features=1, random_state=seed)
         n_selected += len(selector.fit(X, y).selected_)
     assert binomtest(n_selected, 200, 0.05, alternative="greater").pvalue > 1e-3
 

@@ -12,15 +12,11 @@ from systems import gates, noise, numbers, quick
 
 import naive_selection
 from pidselect import EmptySelectionWarning, write_report
-from pidselect.data import Block, read_block
-from pidselect.estimators import Copula
+from pidselect.data import Block
 from pidselect.selection import Step
-from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.relevance import OTHERS_STREAM, select_relevant
-from pidselect.selection.scoring import cmi_given
 from pidselect.significance import RELEVANCE
-from pidselect.significance.permutation_test import step_down_p_values
 
 
 def measured(n=150, seed=0):

@@ -143,7 +143,7 @@ def make_plan(parameters: Parameters, pool: FeaturePool) -> SelectionPlan:
     if criterion.is_cmi and parameters.max_conditioning is not None:
         criterion = Conditional(parameters.max_conditioning)
     # A swap is decided given all other selected features; the paper's algorithm has none.
-    swaps = criterion.is_cmi and statistic == "maximum" and parameters.max_conditioning is None
+    swaps = parameters.is_scored and criterion.is_cmi and parameters.max_conditioning is None
     return SelectionPlan(
         criterion=criterion,
         max_features=pool.remaining_columns(parameters.max_features),

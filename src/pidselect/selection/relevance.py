@@ -14,8 +14,8 @@ them, the features that are not selected are tested in two families, given the e
 S, each at level alpha / 2 by the step-down maximum statistic over its features, so that the
 family-wise error rate is at most alpha / 2 + alpha / 2 = alpha.
 
-With ``select="relevant"`` a fit tests the first of these families for all candidates at level alpha,
-and selects what is significant beside the minimal set.
+With ``select="relevant"`` a fit tests the first of these families for all candidates at level
+alpha, and selects what is significant beside the minimal set.
 
 References
 ----------
