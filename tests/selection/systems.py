@@ -129,12 +129,10 @@ def features_of(X, feature_type="ordinal"):
     ]
 
 
-def context_for(y, *estimators, feature_type="ordinal", **settings):
-    """Return the context of a selection for y, by counts unless estimators are given."""
+def context_for(y, named=None, feature_type="ordinal", **settings):
+    """Return the context of a selection for y, by counts unless an estimator is given."""
     target = Block((Column("y", feature_type, np.asarray(y, dtype=float)),))
-    return SelectionContext(
-        target, estimators or (NamedEstimator("discrete", Discrete()),), **settings
-    )
+    return SelectionContext(target, named or NamedEstimator("discrete", Discrete()), **settings)
 
 
 #: The values of a permutation of a scan, by system: one pair of two bits, and of two numbers, once

@@ -50,7 +50,7 @@ def table(seed):
         "number": signal,
         "two": np.where(signal > np.median(signal), "yes", "no"),
         "three": pd.cut(signal, 3, labels=["low", "mid", "high"]).astype(str),
-        "count": np.round(np.exp(np.clip(signal, -2, 2))),
+        "count": np.round(3 * signal),
     }[rng.choice(["number", "number", "two", "three", "count"])]
     groups = np.arange(n) % 8 if rng.random() < 0.2 else None
     settings = {"missing": "category", "lookahead": 1, "n_permutations": 99}

@@ -28,7 +28,7 @@ def features(**columns):
 def inquire(y, estimator=None, **settings):
     member = NamedEstimator("one", estimator or Discrete())
     return SelectionContext(
-        read_block(y, "y", target=True), (member,), **{"n_permutations": 99, **settings}
+        read_block(y, "y", target=True), member, **{"n_permutations": 99, **settings}
     )
 
 

@@ -130,7 +130,7 @@ def test_bad_groups_are_refused(groups, message):
         (np.arange(100) % 3 // 2, "2 groups.* 1 "),
         (
             np.repeat(np.arange(6), [10, 10, 10, 15, 15, 40]),
-            r"6 groups.* 12 .*1/12.*alpha=0\.05",
+            r"6 groups.* 12 .*1/12.*alpha=0\.008",
         ),
     ],
     ids=["none", "no two alike", "in pieces", "too few alike"],

@@ -175,18 +175,7 @@ def test_labels_and_rare_levels():
     for seed in range(4):
         selector = quick(estimator="mixed-rank", random_state=seed).fit(X, y)
         assert set(selector.selection_.features) >= {"a", "label"}
-        assert "rare" in selector.selection_.steps[0].candidates
         assert selector.selection_.settings.n_neighbour_samples == 60
-
-
-def test_groups():
-    rng = np.random.default_rng(0)
-    who = np.repeat(np.arange(30), 20)
-    X = rng.normal(size=(600, 3)) + who[:, np.newaxis]
-    y = X[:, 0] - who + who % 7 + rng.normal(size=600) / 4
-    found = quick().fit(X, y, who)
-    assert found.selected_.tolist() == [0]
-    assert found.selection_.settings.n_groups == 30
 
 
 @pytest.mark.filterwarnings("ignore::pidselect.exceptions.EmptySelectionWarning")

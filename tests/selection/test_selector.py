@@ -332,8 +332,8 @@ def test_a_constant_text_can_be_fixed_beside_numbers():
     X, y = numbers()
     rows = [[*row, "same"] for row in X.tolist()]
     expected = quick(estimator="ksg").fit(X, y)
-    for settings in ({"fixed_features": [4]}, {"feature_groups": [[1, 4]]}):
-        selector = quick(estimator="ksg", **settings).fit(rows, y)
+    for changes in ({"fixed_features": [4]}, {"feature_groups": [[1, 4]]}):
+        selector = quick(estimator="ksg", **changes).fit(rows, y)
         assert set(selector.selected_) == {*expected.selected_, 4}
 
 

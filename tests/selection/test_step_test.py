@@ -189,9 +189,7 @@ def continuous_features(seed=0, **settings):
         for place, values in enumerate(np.ascontiguousarray(X.T))
     ]
     target, schemes = Block((Column("y", "continuous", y),)), ("global", "local")
-    context = SelectionContext(
-        target, (NamedEstimator("ksg", KSG()),), surrogates=schemes, **settings
-    )
+    context = SelectionContext(target, NamedEstimator("ksg", KSG()), surrogates=schemes, **settings)
     return context, features
 
 
@@ -202,7 +200,7 @@ def test_the_schemes_that_apply_to_a_conditioning_set():
     """Within the levels of a discrete one permutations are exact: no other scheme is needed."""
     bit, number = (Feature("s", (0,), Block((column,))) for column in (BITS.columns[0], NUMBER))
     by_ranks, by_levels = (
-        SelectionContext(BITS, (NamedEstimator("one", one),), surrogates=("global", "residual"))
+        SelectionContext(BITS, NamedEstimator("one", one), surrogates=("global", "residual"))
         for one in (Copula(), Discrete())
     )
     assert by_ranks.schemes([]) == ("global",)
@@ -278,7 +276,7 @@ def judged(observed, surrogates, alpha=0.05, early=False, step_down=()):
     schemes = ("global", "local")[: len(observed)]
     context = SelectionContext(
         BITS,
-        (NamedEstimator("discrete", Discrete()),),
+        NamedEstimator("discrete", Discrete()),
         alpha=alpha,
         n_permutations=None if early else surrogates.shape[-1],
         surrogates=schemes,

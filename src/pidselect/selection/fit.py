@@ -180,7 +180,7 @@ def make_context(
         permute_blocks(Block(), dataset.target.n_samples, groups)  # refuses what cannot be permuted
     context = SelectionContext(
         target=dataset.target,
-        estimators=(estimator,),
+        estimator=estimator,
         alpha=parameters.alpha,
         n_permutations=parameters.n_permutations,
         surrogates=parameters.surrogates,
@@ -225,7 +225,7 @@ def empty_record(
     criterion: Any = selector.criterion
     settings = Settings(
         criterion=str(criterion) if isinstance(criterion, str) else repr(criterion),
-        estimator=repr(context.estimators[0].estimator),
+        estimator=repr(context.estimator.estimator),
         alpha=parameters.alpha,
         n_permutations="auto" if context.n_permutations is None else context.n_permutations,
         surrogates=tuple(s for s in context.surrogates if s not in GIVEN_ONLY or keeps_target),
@@ -268,7 +268,7 @@ def saved_settings(
     return {
         **asdict(settings),
         "criterion": selector.criterion,
-        "estimator": [(named.name, named.estimator) for named in context.estimators],
+        "estimator": [context.estimator.name, context.estimator.estimator],
         "fixed_features": [feature.name for feature in pool.fixed],
         "feature_groups": groups,
         "max_features": parameters.max_features,

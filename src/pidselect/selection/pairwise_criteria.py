@@ -59,7 +59,7 @@ class MITerms:
     @cached_property
     def redundancy(self) -> FloatArray:
         """I(c; s), shape (n_candidates, n_selected, 1): the same in all permutations."""
-        estimator = self.scores.context.estimators[0].estimator
+        estimator = self.scores.context.estimator.estimator
         scorers = [estimator.bind(s.block, Block()) for s in self.scores.selected]
         batches = [Batch.observed(c.block) for c in self.scores.candidates]
         return np.array([[scorer.score(batch) for scorer in scorers] for batch in batches])
@@ -204,7 +204,7 @@ class DISR(Pairwise):
 
     def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
         """Return all of them; refuse an estimator without entropies."""
-        estimator = context.estimators[0].estimator
+        estimator = context.estimator.estimator
         if not isinstance(estimator, Discrete):
             raise ValueError(
                 f"DISR divides by an entropy, which {estimator!r} does not estimate: use "
@@ -217,7 +217,7 @@ class DISR(Pairwise):
         mi, n = terms.scores.mi, terms.n_selected
         features = mi.candidates[len(terms.scores.candidates) :]  # the selected ones, then pairs
         blocks = [mi.context.target, *(feature.block for feature in features)]
-        bind = mi.context.estimators[0].estimator.bind
+        bind = mi.context.estimator.estimator.bind
         h = np.array([bind(x, Block()).score(Batch.observed(x)) for x in blocks])  # H(x) = I(x; x)
         sums = h[1:] + h[0]
         ratio_of_selected = terms.of_selected / (sums[:n] - terms.of_selected)

@@ -82,7 +82,7 @@ def assess(
     >>> a, c = rng.integers(0, 2, (2, 200))
     >>> y, b = a ^ (rng.random((2, 200)) < 0.1)
     >>> features = [Feature(n, (0,), read_block(v, n)) for n, v in zip("abc", (a, b, c))]
-    >>> context = SelectionContext(read_block(y, "y"), (NamedEstimator("discrete", Discrete()),))
+    >>> context = SelectionContext(read_block(y, "y"), NamedEstimator("discrete", Discrete()))
     >>> for name, found in assess(context, [], features[:1], features).items():
     ...     print(f"{name}: {found.role}")
     a: strongly relevant
@@ -168,7 +168,7 @@ def marginal_tests(
     """Test I(c; y) of all candidates given the fixed features, as one family."""
     result = run_family(_for_families(context, level), candidates, fixed, "marginal")
     step = result.to_step("marginal", tuple(feature.name for feature in fixed), is_step_down=True)
-    order = np.lexsort((-np.array(step.scores), step.p_values))
+    order = np.lexsort((-np.array(step.scores), np.array(step.p_values)))
     names = (candidates[place].name for place in order)
     p_values = (step.p_values[place] for place in order)
     found = (name for name, p in zip(names, p_values, strict=True) if is_significant(p, level))
