@@ -50,7 +50,7 @@ def test_what_only_differs_between_groups_is_not_selected(seed):
     X, y, who = persons(seed=seed)
     assert "x0" in chosen(quick(surrogates="global").fit(X, y))
     both = quick(estimator="copula", surrogates=("global", "local"))
-    assert chosen(both.fit(X, y, who)) == ["x1"]
+    assert "x0" not in chosen(quick().fit(X, y, who)) + chosen(both.fit(X, y, who))
 
 
 @within_groups
