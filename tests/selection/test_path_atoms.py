@@ -165,7 +165,7 @@ def test_only_the_strongest_candidates(monkeypatch):
     monkeypatch.setattr(path_atoms, "MOST_CANDIDATES", 2)
     _, explanation = explained(*numbers(100))
     for step in explanation.path.steps:
-        strongest = np.argsort(-np.array(step.values), kind="stable")[:2]
+        strongest = np.lexsort((-np.array(step.scores), -np.array(step.values)))[:2]
         expected = {step.candidates[place] for place in strongest}
         assert step.chosen in step.atoms
         assert len(step.atoms) == min(2, len(step.candidates))
