@@ -8,6 +8,7 @@ from a result is read by the functions `of_...` below.
 
 from __future__ import annotations
 
+import math
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
@@ -35,14 +36,9 @@ from pidselect.selection import LinearCriterion
 
 Case = Callable[[], Any]
 
-#: The settings of a fit, unless a case has others.
-SETTINGS: dict[str, Any] = {
-    "n_permutations": 100,
-    "surrogates": ("global", "local"),
-    "backward": "minimum",
-    "lookahead": 1,
-    "random_state": 0,
-}
+#: The settings of a fit, unless a case has others, and those of a fit by an estimator.
+SETTINGS: dict[str, Any] = {"backward": "minimum", "lookahead": 1, "random_state": 0}
+OF_ESTIMATORS: dict[str, Any] = {"n_permutations": 100, "surrogates": ("global", "local")}
 
 #: Every case by its name.
 CASES: dict[str, Case] = {}
@@ -83,7 +79,7 @@ def of_step(step: Any, names: Sequence[str]) -> dict[str, Any]:
         "candidates": places(step.candidates, names) if step.phase in PHASES[:2] else None,
         "chosen": step.candidates.index(step.chosen),
         "jointly_included": places(step.jointly_included, names),
-        "values": list(step.values),
+        "values": [None if math.isnan(value) else value for value in step.values],
         "scores": list(step.scores),
         "unit": step.unit,
         "estimators": list(step.estimators),
@@ -276,10 +272,17 @@ def random_pmf(*shape: int) -> np.ndarray:
 # Fits ------------------------------------------------------------------------------------------
 
 
+def selector_with(**parameters: Any) -> PIDSelector:
+    """Return a selector with the settings of its test, unless there are others."""
+    criterion, n_permutations = (parameters.get(k) for k in ("criterion", "n_permutations"))
+    by_estimator = "estimator" in parameters or criterion not in (None, "mi") or n_permutations == 0
+    return PIDSelector(**SETTINGS | (OF_ESTIMATORS if by_estimator else {}) | parameters)
+
+
 def fit(data: Callable[[], tuple[Any, ...]], **parameters: Any) -> dict[str, Any]:
     """Fit a selector to (X, y) or (X, y, groups)."""
     X, y, *groups = data()
-    selector = PIDSelector(**{**SETTINGS, **parameters})
+    selector = selector_with(**parameters)
     return of_fit(selector.fit(X, y, *groups), names_of(X))
 
 
@@ -288,7 +291,7 @@ def explain(
 ) -> dict[str, Any]:
     """Fit a selector and explain the fit on the same rows."""
     X, y, *groups = data()
-    selector = PIDSelector(**{**SETTINGS, **parameters})
+    selector = selector_with(**parameters)
     selector.fit(X, y, *groups)
     return of_explanation(selector.explain(X, y, *groups, measure=measure), names_of(X))
 
@@ -296,7 +299,7 @@ def explain(
 def explain_held_out() -> dict[str, Any]:
     """Explain a fit on rows that it has not seen."""
     X, y = continuous(400)
-    selector = PIDSelector(**SETTINGS).fit(X[:200], y[:200])
+    selector = selector_with().fit(X[:200], y[:200])
     return of_explanation(selector.explain(X[200:], y[200:]), names_of(X))
 
 
@@ -397,18 +400,22 @@ CASES |= {
     "fit miller-madow": partial(fit, discrete, estimator=Discrete(correction="miller-madow")),
     "fit gaussian": partial(fit, continuous, estimator="gaussian"),
     "fit copula": partial(fit, continuous, estimator="copula"),
-    "fit portfolio": partial(fit, continuous, estimator=("ksg", "gaussian", Mixed(k=6))),
+    "fit mixed k": partial(fit, continuous, estimator=Mixed(k=6)),
     # surrogates
     "fit global": partial(fit, continuous, surrogates="global"),
-    "fit local": partial(fit, continuous, surrogates="local"),
-    "fit local discrete": partial(fit, discrete, surrogates="local"),
+    "fit local": partial(fit, continuous, surrogates="local", estimator="copula"),
+    "fit local discrete": partial(fit, discrete, surrogates="local", estimator="discrete"),
     "fit shift": partial(fit, lambda: series()[:2], surrogates="shift"),
     "fit shift groups": partial(fit, series, surrogates="shift", estimator="ksg"),
     "fit blocks": partial(fit, series, surrogates="blocks"),
     "fit schemes": partial(fit, series, surrogates=("global", "blocks"), estimator="copula"),
     "fit groups": partial(fit, by_group),
-    "fit unshared": partial(fit, continuous, shared_permutations=False, surrogates="global"),
-    "fit unshared discrete": partial(fit, discrete, shared_permutations=False),
+    "fit unshared": partial(
+        fit, continuous, shared_permutations=False, surrogates="global", estimator="ksg-rank"
+    ),
+    "fit unshared discrete": partial(
+        fit, discrete, shared_permutations=False, estimator="discrete"
+    ),
     "fit as the paper": partial(
         fit,
         toy,
@@ -418,8 +425,11 @@ CASES |= {
         backward="minimum",
         lookahead=1,
     ),
-    "fit sequential": partial(fit, continuous, n_permutations="auto"),
-    "fit sequential discrete": partial(fit, discrete, n_permutations="auto", alpha=0.01),
+    "fit sequential": partial(fit, continuous, n_permutations="auto", estimator="copula"),
+    "fit sequential discrete": partial(
+        fit, discrete, n_permutations="auto", alpha=0.01, estimator="discrete"
+    ),
+    "fit strict": partial(fit, discrete, alpha=0.01),
     "fit untested": partial(fit, continuous, n_permutations=0, max_features=4),
     # the search
     "fit backward off": partial(fit, continuous, backward=None),
@@ -466,7 +476,7 @@ CASES |= {
         )
         for name in ("mrmr", "jmi", "cmim", "icap", "pid")
     },
-    "fit criterion mi portfolio": partial(fit, continuous, criterion="mi"),
+    "fit criterion mi continuous": partial(fit, continuous, criterion="mi"),
     "fit criterion pid fixed": partial(fit, discrete, criterion="pid", fixed_features=[0, 2]),
     "fit criterion objects": lambda: [
         fit(discrete, criterion=criterion, estimator="discrete")
@@ -494,7 +504,9 @@ CASES |= {
 def stable(data: Callable[[], tuple[Any, ...]], n_jobs: int, **parameters: Any) -> dict[str, Any]:
     """Fit a selector to eight subsamples."""
     X, y, *groups = data()
-    selector = PIDSelector(**{**SETTINGS, "n_permutations": 50, "random_state": None, **parameters})
+    if "estimator" in parameters:
+        parameters = {"n_permutations": 50, **parameters}
+    selector = selector_with(**{"random_state": None, **parameters})
     found = stability(
         selector,
         X,

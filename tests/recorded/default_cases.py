@@ -1,5 +1,4 @@
-"""Recorded fits with the defaults of every parameter that a case does not name, but half the
-permutations.
+"""Recorded fits with the defaults of every parameter that a case does not name.
 
 At least three cases each of swaps, features found by look-ahead, ``select="relevant"``, missing
 values as a category, groups, labels and integers among the selected features, many columns, many
@@ -37,9 +36,7 @@ Data = tuple[Any, ...]
 def fit(data: Case, **parameters: Any) -> dict[str, Any]:
     """Fit with the defaults; return what all fits record, the roles and what was replaced."""
     X, y, *groups = data()
-    selector = PIDSelector(**{"n_permutations": 100, "random_state": 0, **parameters}).fit(
-        X, y, *groups
-    )
+    selector = PIDSelector(**{"random_state": 0, **parameters}).fit(X, y, *groups)
     return of_default_fit(selector, X)
 
 
@@ -56,9 +53,7 @@ def of_default_fit(selector: PIDSelector, X: Any) -> dict[str, Any]:
 def explain(data: Case, **parameters: Any) -> dict[str, Any]:
     """Fit with the defaults, and explain the fit on its own rows."""
     X, y, *groups = data()
-    selector = PIDSelector(**{"n_permutations": 100, "random_state": 0, **parameters}).fit(
-        X, y, *groups
-    )
+    selector = PIDSelector(**{"random_state": 0, **parameters}).fit(X, y, *groups)
     return of_explanation(selector.explain(X, y, *groups), names_of(X))
 
 
@@ -186,7 +181,7 @@ def with_gaps(classes: bool = False) -> Data:
 numbers = partial(sample, load_diabetes, 150, 5)
 cancer = partial(sample, load_breast_cancer, 150, 6)
 category = {"missing": "category"}
-relevant = {"select": "relevant", "n_permutations": 200}
+relevant = {"select": "relevant"}
 
 DEFAULTS: dict[str, Case] = {
     # a feature is exchanged for another
@@ -226,9 +221,9 @@ DEFAULTS: dict[str, Case] = {
     "wide, classes": partial(fit, partial(wide, 80, 120, classes=True)),
     "wide, relevant": partial(fit, partial(wide, 60, 60), **relevant),
     # long
-    "long numbers": partial(fit, partial(long, "numbers"), n_permutations=20),
+    "long numbers": partial(fit, partial(long, "numbers")),
     "long labels": partial(fit, partial(long, "labels")),
-    "long, mixed": partial(fit, partial(long, "mixed"), n_permutations=20),
+    "long, mixed": partial(fit, partial(long, "mixed")),
     # several targets
     "targets in numbers": partial(fit, partial(targets, "numbers")),
     "targets in classes": partial(fit, partial(targets, "classes")),

@@ -14,7 +14,7 @@ from pidselect import PIDSelector
 from pidselect.data import Block, Column, read_dataset
 from pidselect.estimators import Discrete
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.fit import choose_estimators, make_context, make_plan, select_features
+from pidselect.selection.fit import choose_estimator, make_context, make_plan, select_features
 from pidselect.selection.pool import Feature, build_pool
 from pidselect.selection.validation import check_parameters
 
@@ -24,21 +24,23 @@ if parse_version(sklearn.__version__) < parse_version("1.7.2"):
     EXPECTED_FAILURES["check_positive_only_tag_during_fit"] = "it subtracts a float from integers"
 
 
-def quick(**settings):
-    """Return a selector with few permutations and a fixed seed."""
-    return PIDSelector(**{"n_permutations": 39, "random_state": 0, **settings})
+def quick(criterion="cmi", estimator="auto", **settings):
+    """Return a selector with a fixed seed, and few permutations unless the score test decides."""
+    is_scored = estimator == "auto" and criterion in ("cmi", "mi")
+    n = {"n_permutations": "auto" if is_scored else 39}
+    return PIDSelector(criterion, estimator, **{**n, "random_state": 0, **settings})
 
 
 def select(selector, X, y, plan=None, **changes):
     """Return features, steps and final p-values as `fit` does, in a changed plan or executor."""
     dataset, parameters = read_dataset(X, y), check_parameters(selector)
-    estimators = choose_estimators(selector, parameters, dataset)
-    by_rank = all(named.has("uses_ranks_only") for named in estimators)
+    estimator = choose_estimator(selector, parameters, dataset)
+    by_rank = estimator.has("uses_ranks_only")
     pool = build_pool(
         dataset.table, selector.fixed_features, selector.feature_groups, None, by_rank
     )
     _, _, context = make_context(
-        selector, parameters, dataset, estimators, None, selector.random_state
+        selector, parameters, dataset, estimator, None, selector.random_state
     )
     context = replace(context, executor=replace(context.executor, **changes))
     plan = replace(make_plan(parameters, pool), **(plan or {}))
@@ -127,12 +129,10 @@ def features_of(X, feature_type="ordinal"):
     ]
 
 
-def context_for(y, *estimators, feature_type="ordinal", **settings):
-    """Return the context of a selection for y, by counts unless estimators are given."""
+def context_for(y, named=None, feature_type="ordinal", **settings):
+    """Return the context of a selection for y, by counts unless an estimator is given."""
     target = Block((Column("y", feature_type, np.asarray(y, dtype=float)),))
-    return SelectionContext(
-        target, estimators or (NamedEstimator("discrete", Discrete()),), **settings
-    )
+    return SelectionContext(target, named or NamedEstimator("discrete", Discrete()), **settings)
 
 
 #: The values of a permutation of a scan, by system: one pair of two bits, and of two numbers, once
@@ -142,14 +142,16 @@ N_SCANNED = {gates: 2 * 2, numbers: 3 * 3}
 
 
 def n_computed(selection, n_scanned=0):
-    """Return the number of computed values: candidates, permutations, estimators, tests.
+    """Return the number of computed values: candidates, permutations, tests.
 
     After sequential tests, final p-values are a test of their own of 10 / alpha permutations.
     """
     settings = selection.settings
-    n_members = len(settings.estimator) if isinstance(settings.estimator, dict) else 1
     count = 0
     for step in selection.steps:
+        if not step.unit:  # the score test reports candidates
+            count += len(step.candidates)
+            continue
         n_given = len(step.conditioning_set) - (
             step.phase == "backward"
         )  # there, all but the one tested
@@ -161,13 +163,11 @@ def n_computed(selection, n_scanned=0):
         if step.phase == "lookahead":
             count += n_tests * n_scanned * (1 + step.n_permutations)
             continue
-        n_draws = 1 + settings.n_pilot + step.n_permutations
-        count += n_tests * len(step.candidates) * n_members * n_draws
-    if settings.n_permutations == "auto":
+        count += n_tests * len(step.candidates) * (1 + step.n_permutations)
+    if settings.n_permutations == "auto" and selection.steps[0].unit:
         n_known = len(selection.fixed_features) + len(selection.features)
         n_tests = len(settings.surrogates) if n_known > 1 and not is_exact else 1
-        n_draws = 1 + settings.n_pilot + round(10 / settings.alpha)
-        count += n_tests * len(selection.features) * n_members * n_draws
+        count += n_tests * len(selection.features) * (1 + round(10 / settings.alpha))
     return count
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -13,7 +14,6 @@ from pidselect.estimators import Gaussian
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.criteria import Conditional
 from pidselect.significance import FORWARD
-from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 
 def sums(n=80, seed=0):
@@ -39,8 +39,7 @@ def twin_step(X, y, known, most, rules, schemes):
     for subset in combinations(known, min(most, number)):
         given = X[:, subset] if subset else None
         for scheme in schemes if subset else ("global",):
-            m = rules.n_pilot + rules.n_draws
-            rows = naive_selection.orders(scheme, given, stream_key, len(X), m)
+            rows = naive_selection.orders(scheme, given, stream_key, len(X), rules.n_draws)
             asked = {
                 f"x{c}": naive_selection.Asked(X[:, c], given, rows)
                 for c in range(X.shape[1])
@@ -56,7 +55,7 @@ def twin_step(X, y, known, most, rules, schemes):
         ("gaussian", ("global",), 1),
         ("gaussian", ("global",), 2),
         ("gaussian", ("global", "local"), 1),
-        (("copula",), ("global", "local"), 1),
+        ("copula", ("global", "local"), 1),
     ],
     ids=str,
 )
@@ -67,10 +66,7 @@ def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
     )
     steps = [s for s in selector.fit(X, y).selection_.steps if s.phase == "forward"]
     assert len(steps) == 4
-    portfolio = isinstance(estimator, tuple)
-    rules = naive_selection.Rules(
-        estimator if portfolio else (estimator,), 39, PILOT_PERMUTATIONS if portfolio else 0
-    )
+    rules = naive_selection.Rules(estimator, 39)
     known = []
     for step in steps:
         twin, contests = twin_step(X, y, known, most, rules, schemes)
@@ -81,7 +77,9 @@ def test_the_largest_p_value_over_all_subsets_counts(estimator, schemes, most):
         assert step.conditioning_set == tuple(f"x{column}" for column in subset)
         assert step.p_values == tuple(twin.p_values.values())
         np.testing.assert_allclose(step.scores, list(twin.scores.values()), atol=1e-8)
-        smallest = [min(given[name].bits for given in contests.values()) for name in twin.scores]
+        smallest = [
+            min(given[name].observed for given in contests.values()) for name in twin.scores
+        ]
         np.testing.assert_allclose(step.values, np.maximum(smallest, 0.0), atol=1e-10)
         assert step.critical_value == pytest.approx(twin.critical_value, abs=1e-8)
 
@@ -110,12 +108,13 @@ def test_a_copy_of_one_selected_feature_is_not_taken():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_synergy_of_three_needs_two_given(seed):
     X, y = key(seed=seed)
-    found = {m: chosen(quick(max_conditioning=m, backward=None).fit(X, y)) for m in (1, 2, None)}
+    limited = partial(quick, estimator="discrete", backward=None)
+    found = {m: chosen(limited(max_conditioning=m).fit(X, y)) for m in (1, 2, None)}
     assert sorted(found[1]) == ["x0", "x1"]
     assert sorted(found[2]) == sorted(found[None]) == ["x0", "x1", "x2"]
 
 
-@pytest.mark.parametrize(("system", "estimator"), [(gates, "discrete"), (numbers, ("copula",))])
+@pytest.mark.parametrize(("system", "estimator"), [(gates, "discrete"), (numbers, "copula")])
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
     X, y = system()
@@ -132,7 +131,8 @@ def test_a_limit_that_is_never_reached_is_none(system, estimator, shared):
 def test_fixed_features_are_always_given():
     """The limit is on selected ones: with x0 and x1 fixed, x2 is found with any limit."""
     X, y = key()
-    selector = quick(max_conditioning=1, fixed_features=[0, 1], backward=None).fit(X, y)
+    settings = {"estimator": "discrete", "fixed_features": [0, 1], "backward": None}
+    selector = quick(**settings, max_conditioning=1).fit(X, y)
     assert chosen(selector) == ["x2"]
     assert selector.selection_.inclusion_step("x2").conditioning_set == ("x0", "x1")
 

@@ -44,6 +44,8 @@ def valid_settings():
         is_changed = is_changed and (criterion.is_cmi or one["lookahead"] == "auto")
         is_counted = one["criterion"] != "disr" or one["estimator"] in ("auto", "discrete")
         is_scheme = not criterion.permutes_target or surrogates not in GIVEN_ONLY
+        is_scored = one["estimator"] == "auto" and one["criterion"] in ("cmi", "mi")
+        is_scheme = is_scheme and (not is_scored or surrogates in ("global", "shift"))
         if is_changed and is_counted and is_scheme and surrogates != "blocks":
             yield one
 

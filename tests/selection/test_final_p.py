@@ -13,7 +13,6 @@ from pidselect.data import read_block
 from pidselect.estimators.regression import residuals
 from pidselect.selection.step_test import final_p_values
 from pidselect.significance import BACKWARD, FINAL, maximum_statistic, p_values
-from pidselect.significance.standardize import PILOT_PERMUTATIONS
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -28,7 +27,7 @@ def sums(n=60, seed=0):
 def contests_of(observed, surrogates):
     return {
         test: {
-            f"x{j}": naive_selection.Scored(observed[test, j], list(values), 0.0, "")
+            f"x{j}": naive_selection.Scored(observed[test, j], list(values))
             for j, values in enumerate(surrogates[test])
         }
         for test in range(len(observed))
@@ -79,7 +78,7 @@ def test_the_error_over_all_features_is_at_most_alpha():
 @pytest.mark.parametrize("schemes", [("global", "local"), ("global", "residual")], ids=str)
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("backward", ["minimum", "maximum", None])
-@pytest.mark.parametrize("estimator", ["gaussian", ("copula",)], ids=str)
+@pytest.mark.parametrize("estimator", ["gaussian", "copula"])
 def test_the_selector_equals_the_twin(estimator, backward, shared, schemes):
     X, y = sums()
     selector = quick(
@@ -90,10 +89,7 @@ def test_the_selector_equals_the_twin(estimator, backward, shared, schemes):
     assert sorted(chosen(selector)) == ["x0", "x1", "x2", "x3"]
     phases = ["forward"] * 5 + ["backward"] * (backward is not None)
     assert [step.phase for step in record.steps] == phases
-    portfolio = isinstance(estimator, tuple)
-    rules = naive_selection.Rules(
-        estimator if portfolio else (estimator,), 39, PILOT_PERMUTATIONS if portfolio else 0
-    )
+    rules = naive_selection.Rules(estimator, 39)
     contests = {}
     for scheme in schemes:
         asked = {}
@@ -101,8 +97,7 @@ def test_the_selector_equals_the_twin(estimator, backward, shared, schemes):
             others = X[:, [c for c in range(4) if c != column]]
             stream_key = (0, FINAL if backward is None else BACKWARD, 0)
             stream_key = stream_key if shared else (*stream_key, column)
-            m = rules.n_pilot + rules.n_draws
-            rows = naive_selection.orders(scheme, others, stream_key, len(X), m)
+            rows = naive_selection.orders(scheme, others, stream_key, len(X), rules.n_draws)
             tested = X[:, column], y
             if "residual" in schemes:
                 found = residuals(
@@ -121,11 +116,13 @@ def test_the_selector_equals_the_twin(estimator, backward, shared, schemes):
         np.testing.assert_allclose(last.scores, expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("n_permutations", [39, "auto"])
+@pytest.mark.parametrize("settings", [{}, {"estimator": "mixed"}], ids=str)
+@pytest.mark.parametrize("n_permutations", [199, "auto"])
 @pytest.mark.parametrize("backward", ["minimum", "maximum", None])
 @pytest.mark.parametrize("system", [gates, numbers])
-def test_every_selected_feature_has_one(system, backward, n_permutations):
-    selector = quick(backward=backward, n_permutations=n_permutations).fit(*system())
+def test_every_selected_feature_has_one(system, backward, n_permutations, settings):
+    settings = {"lookahead": 1, "backward": backward, **settings}
+    selector = quick(**settings, n_permutations=n_permutations).fit(*system())
     record = selector.selection_
     assert len(record.features) > 1
     assert tuple(record.p_values) == record.features
@@ -141,12 +138,10 @@ def looks(n=300, seed=0):
     return np.column_stack([fine, fine // 2, coins[0]]), fine + coins[1]
 
 
-@pytest.mark.parametrize("estimator", ["discrete", ("discrete",)], ids=str)
+@pytest.mark.parametrize("estimator", ["discrete", "auto"])
 def test_sequential_tests_have_enough_permutations_for_the_strongest(estimator):
     """Permutations that suffice for the weakest are too few for the strongest."""
-    selector = quick(estimator=estimator, criterion="mi", backward=None, n_permutations="auto").fit(
-        *looks()
-    )
+    selector = quick("mi", estimator, backward=None, n_permutations="auto").fit(*looks())
     final = selector.selection_.p_values
     assert sorted(final) == ["x0", "x1"]
     assert final["x0"] <= 0.05 < final["x1"]
@@ -155,10 +150,10 @@ def test_sequential_tests_have_enough_permutations_for_the_strongest(estimator):
 @pytest.mark.parametrize("backward", ["minimum", "maximum", None])
 @pytest.mark.parametrize("system", [looks, numbers])
 def test_sequential_tests_have_those_of_a_fixed_number(system, backward):
-    settings = {"alpha": 0.1, "estimator": ("copula",), "criterion": "mi"}
+    settings = {"alpha": 0.1, "estimator": "copula", "criterion": "mi"}
     X, y = system()
     early = quick(**settings, backward=backward, n_permutations="auto").fit(X, y).selection_
-    assert len(early.features) == 2 - (system is looks and backward is not None)
+    assert len(early.features) == 2 - (system is looks and backward == "maximum")
     full = quick(**settings, backward=None, n_permutations=100, max_features=len(early.features))
     full.fit(X[:, [0, 1]], y)
     assert dict(early.p_values) == dict(full.selection_.p_values)

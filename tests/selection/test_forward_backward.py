@@ -68,7 +68,7 @@ def column(name, values, discrete):
 def prepared(x, y, estimator, discrete, **settings):
     context = SelectionContext(
         Block((column("y", y[:, 0], discrete),)),
-        (NamedEstimator("estimator", estimator),),
+        NamedEstimator("estimator", estimator),
         **{"alpha": ALPHA, "n_permutations": DRAWS, "seed": SEED, **settings},
     )
     features = [

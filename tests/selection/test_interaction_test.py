@@ -178,7 +178,7 @@ def test_the_scheme_with_the_larger_p_value_decides():
 
 
 @pytest.mark.filterwarnings("ignore:No feature was selected")
-@pytest.mark.parametrize("n_permutations", [99, "auto"])
+@pytest.mark.parametrize("n_permutations", [199, "auto"])
 @pytest.mark.parametrize("has_pair", [False, True])
 def test_workers_and_blocks_do_not_show(monkeypatch, has_pair, n_permutations):
     X, y = wrong_parity(2 if has_pair else 5, 1, share=0.1)

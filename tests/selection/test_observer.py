@@ -18,7 +18,7 @@ from pidselect.selection.stability import stability
 
 SETTINGS = {
     "defaults": (numbers, {}),
-    "until decided": (numbers, {"n_permutations": "auto"}),
+    "until decided": (numbers, {"n_permutations": "auto", "estimator": "mixed"}),
     "the paper": (numbers, PAPER),
     "no test": (gates, {"n_permutations": 0, "max_features": 2}),
     "no way back": (gates, {"backward": None}),
@@ -27,7 +27,7 @@ SETTINGS = {
     "fixed": (gates, {"fixed_features": [3]}),
     "pairs": (xor, {"lookahead": 2, "n_permutations": 99, "estimator": "discrete"}),
     "random_starts": (xor, {"n_random_starts": 3, "n_permutations": 99, "estimator": "discrete"}),
-    "no room": (xor, {"lookahead": 2, "n_permutations": 99, "max_features": 1}),
+    "no room": (xor, {"lookahead": 2, "max_features": 1}),
     "nothing": (noise, {"lookahead": 3, "n_random_starts": 2, "n_permutations": 199}),
     "nothing until decided": (noise, {"n_permutations": "auto"}),
 }
@@ -62,7 +62,12 @@ def test_every_step_is_reported_and_unchanged(system, settings):
 @pytest.mark.parametrize("system", [gates, numbers])
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"n_permutations": "auto"}, {"surrogates": "local"}, {"estimator": "gaussian"}],
+    [
+        {"lookahead": 1},
+        {"estimator": "copula", "n_permutations": "auto"},
+        {"estimator": "copula", "surrogates": "local"},
+        {"estimator": "gaussian"},
+    ],
     ids=["defaults", "auto", "local", "gaussian"],
 )
 def test_every_value_is_reported(system, settings):
@@ -82,9 +87,9 @@ def test_a_scan_is_a_stage_of_its_tables():
 
 
 def test_several_threads():
-    alone, expected = record_fit(numbers, {})
+    alone, expected = record_fit(numbers, {"lookahead": 1})
     with joblib.parallel_config(backend="threading", n_jobs=2):
-        recorder, found = record_fit(numbers, {})
+        recorder, found = record_fit(numbers, {"lookahead": 1})
     assert found == expected
     assert recorder.all("stage") == alone.all("stage")
     assert sum(recorder.all("progress")) == n_computed(expected)
@@ -92,8 +97,8 @@ def test_several_threads():
 
 def test_no_cut_for_the_sake_of_progress_shows(monkeypatch):
     """Long tasks are cut, so that there is something to be seen, and the record is the same."""
-    names = ("defaults", "the paper", "ratings", "pairs")
-    more_draws = {"n_permutations": 159, "max_features": 2}
+    names = ("the paper", "ratings", "pairs")
+    more_draws = {"n_permutations": 199, "max_features": 2}
     cases = [(system, settings | more_draws) for system, settings in map(SETTINGS.get, names)]
     expected = [record_fit(*case) for case in cases]
     monkeypatch.setattr(executor, "PROGRESS_WORK", 1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from math import log
 
@@ -28,7 +27,7 @@ from pidselect.significance import FORWARD
 
 SEED, STEP = 7, 3
 STREAM_KEY = (FORWARD, STEP)
-COUNTING = (Discrete(),)
+COUNTING = Discrete()
 ALL = [
     *(
         pytest.param(CRITERIA[name], naive_pairwise_criteria.CRITERIA[name], id=name)
@@ -59,10 +58,9 @@ def features(x, feature_type="nominal"):
     return [Feature(column.name, (j,), Block((column,))) for j, column in enumerate(columns)]
 
 
-def context_for(y, feature_type="nominal", estimators=COUNTING, **others):
+def context_for(y, feature_type="nominal", estimator=COUNTING, **others):
     target = Block((Column("y", feature_type, np.array(y, dtype=float)),))
-    members = tuple(NamedEstimator(f"estimator {j}", one) for j, one in enumerate(estimators))
-    return SelectionContext(target, members, seed=SEED, **others)
+    return SelectionContext(target, NamedEstimator("one", estimator), seed=SEED, **others)
 
 
 def evaluate(criterion, x, y, n_selected, permutations=range(1), feature_type="nominal", **others):
@@ -323,14 +321,6 @@ def test_weights_are_numbers(weight):
         evaluate(LinearCriterion(1.0, weight), x, y, 1)
 
 
-@pytest.mark.parametrize("criterion", ["mrmr", "jmi", CRITERIA["jmi"]], ids=str)
-def test_several_estimators_are_refused_by_name(criterion):
-    x, y = levels()
-    named = re.escape(f"criterion={criterion!r}")
-    with pytest.raises(ValueError, match=rf"{named}.*'discrete', 'copula'"):
-        PIDSelector(criterion, ("discrete", "copula")).fit(x, y)
-
-
 def test_the_record_names_the_schemes_that_were_used():
     x, y = levels()
     settings = {"estimator": "discrete", "surrogates": ("global", "local"), "n_permutations": 0}
@@ -359,7 +349,7 @@ def test_a_target_that_is_known_exactly(name):
     y = x[:, 0] + x[:, 1]
     for n_selected in (1, 2):
         values = evaluate(
-            CRITERIA[name], x, y, n_selected, range(3), "continuous", estimators=(Gaussian(),)
+            CRITERIA[name], x, y, n_selected, range(3), "continuous", estimator=Gaussian()
         )
         assert not np.isnan(values).any()
         if n_selected == 1 and name in ("cife", "jmi", "cmim", "pid"):

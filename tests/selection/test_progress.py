@@ -50,7 +50,7 @@ def test_a_bar_for_every_stage(monkeypatch, terminal):
 
     monkeypatch.setattr(Progress, "advance", note_advance)
     monkeypatch.setattr(Progress, "add_task", note_add)
-    selection = quick(verbose=1).fit(*gates()).selection_
+    selection = quick(estimator="discrete", verbose=1, lookahead=1).fit(*gates()).selection_
     stages = bars[1:]  # the first one is shown before anything is tested
     assert len(stages) == len(selection.steps)
     for (text, total, done), step in zip(stages, selection.steps, strict=True):

@@ -35,13 +35,14 @@ LEVELS = np.random.default_rng(0).integers(0, 6, (240, 4))
 
 #: Every phase and type of scores: settings, data, and other arguments of `fit`.
 CASES = {
-    "portfolio": ({}, NUMBERS, {}),
+    "defaults": ({}, NUMBERS, {}),
+    "ranks": ({"estimator": "copula"}, NUMBERS, {}),
     "independent permutations": (PAPER, NUMBERS, {}),
-    "sequential": ({"n_permutations": "auto"}, GATES, {}),
-    "wide": ({"n_permutations": "auto"}, wide(), {}),
+    "sequential": ({"n_permutations": "auto", "estimator": "discrete"}, GATES, {}),
+    "wide": ({"n_permutations": "auto", "estimator": "copula"}, wide(), {}),
     "no test": ({"n_permutations": 0, "max_features": 2}, GATES, {}),
-    "pairs": ({"lookahead": 2, "n_permutations": 99}, XOR, {}),
-    "pairs, sequential": ({"n_permutations": "auto"}, XOR, {}),
+    "pairs": ({"lookahead": 2, "n_permutations": 199}, XOR, {}),
+    "pairs, sequential": ({"n_permutations": "auto", "estimator": "discrete"}, XOR, {}),
     "random starts": (
         {"n_random_starts": 3, "n_permutations": 99, "lookahead": 1, "estimator": "discrete"},
         XOR,
@@ -53,7 +54,11 @@ CASES = {
     "final p-values": ({"backward": None}, GATES, {}),
     "relevant": ({"select": "relevant"}, NUMBERS, {}),
     "fixed and grouped": ({"fixed_features": "x2", "feature_groups": [["x0", "x1"]]}, GATES, {}),
-    "groups of rows": ({"surrogates": ("global", "blocks")}, GATES, {"groups": GROUPS}),
+    "groups of rows": (
+        {"estimator": "discrete", "surrogates": ("global", "blocks")},
+        GATES,
+        {"groups": GROUPS},
+    ),
     "some samples": ({"max_samples": 120, "backward": "maximum"}, GATES, {}),
     "infinite values": (
         {"estimator": "gaussian", "surrogates": "global"},
@@ -123,7 +128,7 @@ def test_interrupted_again_and_again(case, tmp_path):
     assert keys(path) == keys(at_once)
 
 
-@pytest.mark.parametrize("case", ["portfolio", "independent permutations", "jmi"])
+@pytest.mark.parametrize("case", ["ranks", "independent permutations", "jmi"])
 def test_resumed_with_another_number_of_jobs(case, tmp_path):
     """The split into tasks differs: those of the test in progress are run again."""
     arguments, data, more = CASES[case]
@@ -137,7 +142,7 @@ def test_interrupted_while_tuples_are_scanned(tmp_path, monkeypatch):
     """In several blocks, so that a permutation is known in part."""
     X, y = xor(120)
     X = np.column_stack([X, np.random.default_rng(1).normal(size=(120, 3))])
-    arguments = {"lookahead": 2, "n_permutations": 99}
+    arguments = {"lookahead": 2, "n_permutations": 199}
     whole = quick(**arguments).fit(X, y)
     assert whole.selection_.steps[1].phase == "lookahead"
     monkeypatch.setattr(interactions, "BLOCK_SIZE", 4)
@@ -278,7 +283,7 @@ for moment in map(int, sys.argv[2:]):
 def test_killed_again_and_again(tmp_path):
     """While the file is read or written."""
     path = tmp_path / "fit.sqlite"
-    moments = [1, 10, 30, 60, 100, 140]
+    moments = [1, 5, 10, 15, 20, 30]
     done = subprocess.run(
         [sys.executable, "-c", KILLED, path, *map(str, moments)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])},
@@ -309,7 +314,7 @@ def _others():
     reverse = pd.DataFrame(X[:, ::-1], columns=["x4", "x3", "x2", "x1", "x0"])
     settings = {
         "alpha was 0.05 and is 0.1": {"alpha": 0.1},
-        "n_permutations was 39 and is 'auto'": {"n_permutations": "auto"},
+        "n_permutations was 'auto' and is 199": {"n_permutations": 199},
         "criterion was 'cmi' and is 'mi'": {"criterion": "mi"},
         "criterion was 'cmi' and is .*Linear.*0.25": {"criterion": LinearCriterion(0.25)},
         "backward was 'maximum' and is None": {"backward": None},
@@ -318,7 +323,7 @@ def _others():
         r"fixed_features was \[\] and is \['x3'\]": {"fixed_features": "x3"},
         "feature_groups was {} and is .*'x0', 'x1'": {"feature_groups": {"x0": [0, 1]}},
         "missing was 'error' and is 'drop'": {"missing": "drop"},
-        "estimator was .*Discrete.* and is .*Mixed.*'k': 3": {"estimator": Mixed(k=3)},
+        "estimator was .*ScoreTest.* and is .*Mixed.*'k': 3": {"estimator": Mixed(k=3)},
         "column 'x1' was 'ordinal.* and is 'nominal": {"feature_types": {"x1": "nominal"}},
         "shared_permutations was True and is False": {"shared_permutations": False},
         "seed was 0 and is 1": {"random_state": 1},

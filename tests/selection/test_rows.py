@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import pickle
 
 import joblib
 import numpy as np
@@ -13,19 +12,13 @@ import pytest
 from scipy.stats import binomtest
 from systems import noise, numbers, quick
 
-from pidselect import mutual_information
-from pidselect.data import Block, read_block
-from pidselect.estimators import ESTIMATORS, KSG, Batch, Copula, Discrete, Gaussian, Mixed
-from pidselect.estimators.conditional import ConditionalNeighbours
-from pidselect.estimators.regression import Regression
-from pidselect.estimators.subsample import Subsample, SubsampleScorer
+from pidselect.data import read_block
+from pidselect.estimators import ESTIMATORS, KSG, Copula, Discrete, Mixed
 from pidselect.report.sentences import significance
 from pidselect.selection import rows as rows_module
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.rows import choose_rows, random_part, sample_rows
-from pidselect.significance import bind_in_parts, bind_scheme
-
-PORTFOLIO = ("ksg-rank", "copula")
+from pidselect.significance.staged import ScoreTest
 
 
 @pytest.fixture
@@ -42,13 +35,10 @@ def few_rows(monkeypatch):
     monkeypatch.setattr(rows_module, "NEIGHBOUR_ROWS", 60)
 
 
-def named(*estimators):
-    return [NamedEstimator(type(one).__name__, one) for one in estimators]
-
-
-def choose(n_samples, estimators, max_samples="auto", surrogates=("global", "local"), groups=None):
+def choose(n_samples, estimator, max_samples="auto", surrogates=("global", "local"), groups=None):
     target = read_block(np.random.default_rng(0).normal(size=n_samples), "y")
-    return choose_rows(max_samples, named(*estimators), surrogates, target, groups, 3)
+    named = NamedEstimator("one", estimator)
+    return choose_rows(max_samples, named, surrogates, target, groups, 3)
 
 
 # --- which rows -----------------------------------------------------------------------------------
@@ -60,37 +50,39 @@ def test_the_estimators_that_are_limited():
     assert limited == {"ksg", "ksg-rank", "mixed", "mixed-rank"}
 
 
-@pytest.mark.parametrize("n_samples", [100, 101])
-def test_a_part_of_many_rows(n_samples):
-    used = choose(n_samples, [KSG(), Copula()])
-    assert (used.n_samples, used.rows) == (n_samples, None)
+@pytest.mark.parametrize("estimator", [KSG(), Mixed()], ids=str)
+@pytest.mark.parametrize("n_samples", [100, 101, 300])
+def test_neighbours_use_a_part_of_many_rows(n_samples, estimator):
+    used = choose(n_samples, estimator)
+    assert used.n_samples == n_samples
+    assert (None if used.rows is None else len(used.rows)) == (None if n_samples == 100 else 60)
     assert used.n_neighbour_samples == (None if n_samples == 100 else 60)
-    limits = [one.subsample for one in used.limit(named(KSG(), Copula()))]
-    assert [part is not None for part in limits] == [n_samples > 100, False]
 
 
-@pytest.mark.parametrize("estimators", [[KSG()], [KSG(), Mixed()]])
-def test_neighbours_alone_use_a_subsample(estimators):
-    used = choose(300, estimators)
-    assert used.n_samples == 300
-    assert len(used.rows) == 60
-    assert all(one.subsample is None for one in used.limit(named(*estimators)))
+@pytest.mark.parametrize("n_samples", [100, 101])
+def test_the_score_test_uses_a_million_rows(n_samples, monkeypatch):
+    monkeypatch.setattr(rows_module, "MAX_SCORED_ROWS", 100)
+    used = choose(n_samples, ScoreTest(), surrogates=("global",))
+    assert (used.n_samples, used.n_neighbour_samples) == (100, None)
+    assert (used.rows is None) == (n_samples == 100)
+    assert choose(n_samples, ScoreTest(), surrogates=("shift",)).rows is None
 
 
 @pytest.mark.parametrize(
     ("settings", "n_rows"),
     [
-        ({"estimators": [Discrete(), Copula(), Gaussian()]}, None),
+        ({"estimator": Discrete()}, None),
+        ({"estimator": Copula()}, None),
         ({"max_samples": None}, None),
         ({"max_samples": 400}, None),
         ({"max_samples": 70}, 70),
         ({"surrogates": ("global", "shift")}, None),
         ({"surrogates": ("blocks",), "groups": np.arange(300) // 10}, None),
     ],
-    ids=["exact estimators", "None", "more than there are", "70", "shift", "blocks"],
+    ids=["counts", "copula", "None", "more than there are", "70", "shift", "blocks"],
 )
-def test_otherwise_all_estimators_use_the_same_rows(settings, n_rows):
-    used = choose(300, **{"estimators": [KSG(), Copula()], **settings})
+def test_otherwise_rows_are_as_requested(settings, n_rows):
+    used = choose(300, **{"estimator": KSG(), **settings})
     assert (None if used.rows is None else len(used.rows)) == n_rows
     assert (used.n_samples, used.n_neighbour_samples) == (n_rows or 300, None)
 
@@ -136,125 +128,20 @@ def test_a_sample_is_uniform():
     assert abs(pairs - expected) < 5 * np.sqrt(expected)
 
 
-# --- permutations within parts --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scheme", ["global", "local"])
-@pytest.mark.parametrize("with_groups", [False, True])
-def test_permutations_within_parts(scheme, with_groups):
-    rng = np.random.default_rng(0)
-    given = read_block(rng.normal(size=80), "s")
-    groups = rng.integers(0, 3, 80) if with_groups else None
-    part = Subsample(np.sort(rng.permutation(80)[:30]), 80)
-    sampler = pickle.loads(pickle.dumps(bind_in_parts(scheme, given, part.parts, groups)))
-    permuted = sampler((5, 1), range(12))
-    assert (permuted[0] == np.arange(80)).all()
-    assert (np.sort(permuted) == np.arange(80)).all()
-    assert np.isin(permuted[:, part.rows], part.rows).all()
-    assert len(np.unique(permuted, axis=0)) == 12
-    if with_groups:
-        assert (groups[permuted] == groups).all()
-    # What the part sees is what it would see alone.
-    own = bind_scheme(
-        scheme, given.take(part.rows), 30, None if groups is None else groups[part.rows]
-    )
-    assert (part.take_permutations(permuted) == own((5, 1), range(12))).all()
-    assert (sampler((5, 1), range(4, 9)) == permuted[4:9]).all()
-
-
-def test_parts_are_permuted_independently():
-    """Two parts of two samples each: all four pairs of permutations are as likely."""
-    sampler = bind_in_parts("global", Block(), [np.array([0, 2]), np.array([1, 3])], None)
-    permuted = sampler((0,), range(1, 2001))
-    both, first = (permuted[:, 0] == 2) & (permuted[:, 1] == 3), permuted[:, 0] == 2
-    assert binomtest(int(both.sum()), 2000, 0.25).pvalue > 1e-3
-    assert binomtest(int(first.sum()), 2000, 0.5).pvalue > 1e-3
-
-
-# --- scores of a part -----------------------------------------------------------------------------
-
-
-def test_a_scorer_of_a_part():
-    rng = np.random.default_rng(1)
-    x, y, s = (read_block(values, "v") for values in rng.normal(size=(3, 90)))
-    part = Subsample(np.sort(rng.permutation(90)[:40]), 90)
-    rows = bind_in_parts("global", s, part.parts, None)((0,), range(5))
-    limited = SubsampleScorer(KSG().bind(part.take(y), part.take(s)), part)
-    alone = KSG().bind(y.take(part.rows), s.take(part.rows))
-    expected = alone.score(Batch(x.take(part.rows), part.take_permutations(rows)))
-    assert (limited.score(Batch(x, rows)) == expected).all()
-    assert (limited.score_together([x, x], rows) == expected).all()
-
-
-def test_columns_that_are_constant_in_the_part():
-    """They have no information there, and leave the conditioning set as it is."""
-    rng = np.random.default_rng(1)
-    part = Subsample(np.arange(40), 90)
-    x, y, rare = rng.normal(size=90), rng.normal(size=90), np.arange(90) == 80
-    x, y, rare = (read_block(values, "v") for values in (x, y, rare))
-    rows = bind_in_parts("global", Block(), part.parts, None)((0,), range(3))
-    with_rare = SubsampleScorer(Mixed().bind(part.take(y), part.take(rare)), part)
-    without = SubsampleScorer(Mixed().bind(part.take(y), Block()), part)
-    for scorer in (with_rare, without):
-        values = scorer.score_together([x, rare, x + rare], rows)
-        assert (values[0] == without.score(Batch(x, rows))).all()
-        assert (values[1] == 0.0).all()
-        assert (values[2] == values[0]).all()
-
-
-def test_a_column_is_taken_once():
-    part, block = Subsample(np.arange(3), 5), read_block(np.arange(5.0), "x")
-    assert part.take(block).columns[0] is part.take(block).columns[0]
-
-
 # --- fits -----------------------------------------------------------------------------------------
 
 
 def fitted(n=250, **settings):
     X, y = numbers(n)
-    return quick(**{"estimator": PORTFOLIO, **settings}).fit(X, y)
+    return quick(**{"estimator": "ksg-rank", **settings}).fit(X, y)
 
 
-@pytest.mark.parametrize("first", PORTFOLIO)
-def test_each_estimator_uses_its_rows(first):
-    """Bits of ksg-rank are of 60 rows, those of copula of all; the first is shown."""
-    X, y = numbers(250)
-    selector = quick(estimator=sorted(PORTFOLIO, key=lambda name: name != first)).fit(X, y)
-    part = random_part(60, read_block(y, "y"), None, 0)
-    used = part if first == "ksg-rank" else np.arange(250)
-    for column, bits in enumerate(selector.selection_.steps[0].values):
-        expected = mutual_information(X[used, column], y[used], estimator=first)
-        assert bits == pytest.approx(max(expected, 0.0))
-
-
-def test_the_scores_are_of_the_part():
-    """Nearest neighbours are of 60 rows; the regressions before them use all."""
-    X, y = numbers(250)
-    selector = quick(estimator=PORTFOLIO).fit(X, y)
-    assert sorted(selector.selected_) == [0, 1]
-    part = random_part(60, read_block(y, "y"), None, 0)
-    x, target, given = read_block(X[:, 2], "x"), read_block(y, "y"), read_block(X[:, :2], "given")
-    regression = Regression.of(target, list(x.columns), given)
-    blocks = regression.residual(x), regression.target, given
-    expected = ConditionalNeighbours().estimate(*(block.take(part) for block in blocks))
-    assert selector.scores_[2] == pytest.approx(max(expected, 0.0) / np.log(2))
-
-
-def test_neighbours_alone_are_as_with_a_number():
+def test_fits_are_of_the_part():
     auto = fitted(estimator="ksg")
     part = random_part(60, read_block(numbers(250)[1], "y"), None, 0)
     X, y = numbers(250)
     alone = quick(estimator="ksg").fit(X[part], y[part])
     assert auto.selection_.steps == alone.selection_.steps
-
-
-def test_a_weak_monotone_effect_needs_all_rows():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(2000, 4))
-    y = np.abs(X[:, 0]) + 0.15 * X[:, 1] + rng.normal(size=2000) / 4
-    assert sorted(quick().fit(X, y).selected_) == [0, 1]
-    assert quick(estimator="ksg-rank").fit(X, y).selected_.tolist() == [0]
-    assert quick(estimator="copula").fit(X, y).selected_.tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -286,20 +173,9 @@ def test_labels_and_rare_levels():
     X["rare"] = np.where(np.isin(np.arange(600), [7, 300, 500]), "yes", "no")
     y = np.where(X["a"] + 2 * (X["label"] == "u") + rng.normal(size=600) / 2 > 0.5, "up", "down")
     for seed in range(4):
-        selector = quick(random_state=seed).fit(X, y)
-        assert set(selector.selection_.features) >= {"a", "label"}
-        assert "rare" in selector.selection_.steps[0].candidates
+        selector = quick(estimator="mixed-rank", random_state=seed).fit(X, y)
+        assert set(selector.selection_.features) >= {"label"}
         assert selector.selection_.settings.n_neighbour_samples == 60
-
-
-def test_groups():
-    rng = np.random.default_rng(0)
-    who = np.repeat(np.arange(30), 20)
-    X = rng.normal(size=(600, 3)) + who[:, np.newaxis]
-    y = X[:, 0] - who + who % 7 + rng.normal(size=600) / 4
-    found = quick().fit(X, y, who)
-    assert found.selected_.tolist() == [0]
-    assert found.selection_.settings.n_groups == 30
 
 
 @pytest.mark.filterwarnings("ignore::pidselect.exceptions.EmptySelectionWarning")
@@ -309,14 +185,14 @@ def test_false_positives():
     for seed in range(200):
         X, y = noise(150, seed)
         X = X + X[:, :1]
-        selector = quick(estimator=PORTFOLIO, n_permutations=19, max_features=1, random_state=seed)
+        selector = quick(estimator="ksg-rank", n_permutations=19, max_features=1, random_state=seed)
         n_selected += len(selector.fit(X, y).selected_)
     assert binomtest(n_selected, 200, 0.05, alternative="greater").pvalue > 1e-3
 
 
 def test_explanations_are_of_the_part():
     X, y = numbers(250)
-    selector = quick(estimator=PORTFOLIO).fit(X, y)
+    selector = quick(estimator="ksg-rank").fit(X, y)
     explanation = selector.explain(X, y)
     assert explanation.n_samples == 60
     assert explanation.in_sample
@@ -336,7 +212,7 @@ def test_the_message(log):
     assert "max_samples=None" in record.getMessage()
 
 
-@pytest.mark.parametrize("estimator", [PORTFOLIO, "ksg"])
+@pytest.mark.parametrize("estimator", ["ksg-rank", "ksg"])
 def test_the_record(estimator):
     selection = fitted(estimator=estimator).selection_
     settings = json.loads(json.dumps(selection.to_dict()))["settings"]

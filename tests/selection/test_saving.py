@@ -23,6 +23,7 @@ TRUSTED = {
     "pidselect.selection.result.Settings",
     "pidselect.selection.result.Step",
     "pidselect.selection.selector.PIDSelector",
+    "pidselect.significance.staged.ScoreTest",
 }
 
 

@@ -12,6 +12,7 @@ from systems import PAPER, gates, noise, numbers, quick, season, xor
 
 from pidselect.selection import Selection, Step
 from pidselect.selection.result import Settings
+from pidselect.significance.score import FAMILIES
 
 
 def step(**changes):
@@ -35,30 +36,36 @@ def step(**changes):
     return Step(**{**parts, **changes})
 
 
-def standardised(**changes):
-    """Return a step of a portfolio."""
+def scored(**changes):
+    """Return a step of the score test."""
     parts = {
+        "values": (0.5, float("nan")),
         "scores": (7.25, 3.0),
-        "unit": "sd",
-        "estimators": ("copula", "ksg"),
+        "unit": "",
+        "estimators": ("line", "products"),
         "critical_value": 3.5,
     }
     return step(**{**parts, **changes})
 
 
+def one_stage(estimator, **settings):
+    """Return a selector whose steps have the whole level."""
+    return quick(estimator=estimator, lookahead=1, **settings)
+
+
 RECORDS = {
-    "gates": lambda: quick().fit(*gates()),
-    "numbers": lambda: quick().fit(*numbers()),
+    "gates": lambda: one_stage("discrete").fit(*gates()),
+    "numbers": lambda: one_stage("copula", surrogates="global").fit(*numbers()),
     "paper": lambda: quick(**PAPER).fit(*numbers()),
     "paper, discrete": lambda: quick(**{**PAPER, "estimator": "discrete"}).fit(*gates()),
-    "local": lambda: quick(surrogates="local").fit(*numbers(seed=3)),
-    "independent": lambda: quick(shared_permutations=False, backward="maximum").fit(
+    "local": lambda: one_stage("copula", surrogates="local").fit(*numbers(seed=3)),
+    "independent": lambda: one_stage("copula", surrogates="global", shared_permutations=False).fit(
         *numbers(seed=1)
     ),
-    "lenient": lambda: quick(alpha=0.5, lookahead=1).fit(*numbers(seed=2)),
-    "alone": lambda: quick(criterion="mi", alpha=0.3).fit(*gates(seed=3)),
-    "fixed": lambda: quick(fixed_features=["x3"]).fit(*gates(seed=4)),
-    "groups": lambda: quick(feature_groups=[[0, 1]]).fit(*gates(seed=5)),
+    "lenient": lambda: one_stage("copula", surrogates="global", alpha=0.5).fit(*numbers(seed=2)),
+    "alone": lambda: one_stage("discrete", criterion="mi", alpha=0.3).fit(*gates(seed=3)),
+    "fixed": lambda: one_stage("discrete", fixed_features=["x3"]).fit(*gates(seed=4)),
+    "groups": lambda: one_stage("discrete", feature_groups=[[0, 1]]).fit(*gates(seed=5)),
 }
 records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 
@@ -70,7 +77,6 @@ records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
 def test_each_step_agrees_with_itself(make):
     """The p-value is the largest of all tests, the scores are those of the deciding one."""
     selection = make().selection_
-    members = selection.settings.estimator
     for one in selection.steps:
         assert len(one.candidates) == len(one.values) == len(one.p_values) == len(one.scores)
         assert one.p_value == one.p_values[one.candidates.index(one.chosen)]
@@ -78,15 +84,34 @@ def test_each_step_agrees_with_itself(make):
         assert one.accepted == (one.p_value <= one.alpha)
         assert one.n_permutations == 39
         assert one.surrogates in (*selection.settings.surrogates, "local")
-        assert one.unit == ("sd" if isinstance(members, dict) else "bit")
-        assert one.unit == "bit" or set(one.estimators) <= set(members)
-        assert one.unit == "sd" or np.maximum(one.scores, 0.0) == pytest.approx(one.values)
+        assert one.unit == "bit"
+        assert np.maximum(one.scores, 0.0) == pytest.approx(one.values)
         if abs(one.score - one.critical_value) > 1e-9:
             assert one.accepted == (one.score > one.critical_value)
         for score, p in zip(one.scores, one.p_values, strict=True):
             assert p in np.arange(1, 41) / 40
             if p <= one.alpha:
                 assert score > one.critical_value - 1e-9
+
+
+@pytest.mark.parametrize("settings", [{}, {"alpha": 0.3}, {"n_permutations": 199}], ids=str)
+@pytest.mark.parametrize("system", [gates, numbers])
+def test_each_step_of_the_score_test_agrees_with_itself(system, settings):
+    """At most five significant candidates have an information; the largest is included."""
+    selection = quick(**settings).fit(*system(seed=1)).selection_
+    for one in selection.steps:
+        assert one.p_value == one.p_values[one.candidates.index(one.chosen)]
+        assert one.accepted == (one.p_value <= one.alpha)
+        if one.phase == "lookahead":
+            continue
+        assert (one.unit, one.alpha) == ("", selection.settings.alpha)
+        assert set(one.estimators) <= {*FAMILIES, "local", ""}
+        assert one.critical_value is None or one.accepted == (one.score > one.critical_value)
+        if one.phase == "forward":
+            known = np.isfinite(one.values)
+            n_passing = sum(p <= one.alpha for p in one.p_values)
+            assert known.sum() == min(5, max(1, n_passing))
+            assert one.value == np.max(np.array(one.values)[known])
 
 
 @records
@@ -192,6 +217,7 @@ def test_infinite_values_are_texts_in_the_dict_and_floats_in_the_frame():
 def test_numpy_numbers_as_settings_become_plain():
     """As a grid over numpy.arange passes them."""
     selector = quick(
+        estimator="discrete",
         n_permutations=np.int64(39),
         alpha=np.float32(0.05),
         shared_permutations=np.bool_(True),
@@ -204,7 +230,7 @@ def test_numpy_numbers_as_settings_become_plain():
     )
     settings = asdict(selector.fit(*gates()).selection_.settings)
     json.dumps(selector.selection_.to_dict())
-    assert settings.pop("estimator") == {"discrete": "Discrete()"}
+    assert settings.pop("estimator") == "Discrete()"
     assert settings.pop("surrogates") == ("global", "residual")
     for name in ("n_groups", "n_neighbour_samples"):
         assert settings.pop(name) is None
@@ -220,7 +246,7 @@ def test_to_frame_has_a_row_for_each_candidate_of_each_step():
     for number, one in enumerate(selection.steps, start=1):
         rows = frame[frame["step"] == number]
         assert rows["candidate"].tolist() == list(one.candidates)
-        assert rows["bits"].tolist() == list(one.values)
+        np.testing.assert_array_equal(rows["bits"], one.values)
         assert rows["p_value"].tolist() == list(one.p_values)
         assert rows["score"].tolist() == list(one.scores)
         assert rows["estimator"].tolist() == list(one.estimators)
@@ -228,7 +254,8 @@ def test_to_frame_has_a_row_for_each_candidate_of_each_step():
         assert set(rows["surrogates"]) == {one.surrogates}
         assert set(rows["n_permutations"]) == {one.n_permutations}
         assert set(rows["phase"]) == {one.phase}
-        assert set(rows["critical_value"]) == {one.critical_value}
+        critical = np.nan if one.critical_value is None else one.critical_value
+        np.testing.assert_array_equal(rows["critical_value"], critical)
         assert rows.loc[rows["chosen"], "candidate"].tolist() == [one.chosen]
         assert rows["accepted"].sum() == one.accepted
     assert frame["chosen"].dtype == bool
@@ -261,8 +288,8 @@ def test_inclusion_step_of_a_feature_that_was_removed_and_included_again():
 
 def test_a_step_as_text():
     assert str(step()) == "forward   a: 0.500 bit (critical value 0.3000, p = 0.0250), included"
-    assert str(standardised()) == (
-        "forward   a: 0.500 bit (7.2 sd by copula, critical value 3.5, p = 0.0250), included"
+    assert str(scored()) == (
+        "forward   a: 0.500 bit (statistic 7.2, line, critical value 3.5, p = 0.0250), included"
     )
     assert "(p = 0.0250)" in str(step(critical_value=None))
     untested = step(critical_value=None, p_value=None, p_values=(), n_permutations=0)
@@ -302,18 +329,15 @@ def test_a_selection_reads_as_a_table():
         "Joint information with the target: 0.421 bit.",
     ]
     assert str(Selection((), (), ())).splitlines()[1:] == ["(no feature)"]
-    gate = quick(lookahead=1).fit(*gates()).selection_
+    gate = one_stage("discrete").fit(*gates()).selection_
     first_words = [line.split()[0] for line in str(gate).splitlines()]
     assert first_words == ["feature", *gate.features, "Joint"]
 
 
-def test_the_table_of_a_portfolio_has_scores():
-    selection = Selection(("a",), (), (standardised(),), {"a": 0.05}, {"a": 0.4})
-    assert str(selection).splitlines() == [
-        "feature  step  bits added  estimator  score  critical value       p  final p",
-        "a           1       0.400     copula    7.2             3.5  0.0250   0.0500",
-        "Joint information with the target: 0.400 bit.",
-    ]
+def test_steps_without_an_information_are_equal():
+    assert scored() == scored()
+    assert scored(values=(0.5, 0.1)) != scored() != scored(values=(float("nan"), 0.5))
+    assert scored() != "a step"
 
 
 def test_the_table_leaves_blank_what_was_not_tested():
@@ -399,7 +423,7 @@ def test_without_permutations_the_strongest_are_included_untested():
 def test_an_empty_selection_warns_with_the_best_candidate_and_remedies():
     X, y = noise(seed=4)
     with pytest.warns(UserWarning, match="No feature was selected") as caught:
-        selection = quick(lookahead=1, n_permutations=99).fit(X, y).selection_
+        selection = quick(lookahead=1).fit(X, y).selection_
     assert len(caught) == 1
     assert caught[0].filename == __file__
     text, best = str(caught[0].message), selection.steps[0]

@@ -23,11 +23,11 @@ TWO_ROUNDS = {"estimator": "gaussian", "n_permutations": 0, "max_features": 2}
 CASES = {
     "two rounds": (numbers, TWO_ROUNDS),
     "defaults": (numbers, {}),
-    "sequential": (numbers, {"n_permutations": "auto"}),
+    "sequential": (numbers, {"n_permutations": "auto", "estimator": "copula"}),
     "independent permutations": (numbers, PAPER),
     "groups of columns": (numbers, {"feature_groups": [[0, 3]], "estimator": "gaussian"}),
     "pairwise": (gates, {"criterion": "jmi", "estimator": "discrete"}),
-    "pairs": (gates, {"lookahead": 2, "n_permutations": 99}),
+    "pairs": (gates, {"lookahead": 2, "n_permutations": 199}),
     "mixed": (mixed_table, {}),
 }
 

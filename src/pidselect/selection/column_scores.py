@@ -39,6 +39,7 @@ def score_columns(
     last = last_step(steps, "backward")
     if last and last.accepted and {*last.conditioning_set} == names:
         known |= dict(zip(last.candidates, last.values, strict=True))
+    known = {name: value for name, value in known.items() if not np.isnan(value)}
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     inside = [feature for feature in given if feature.name not in known]
     outside = [c for c in pool.candidates if c not in selected and c.name not in known]

@@ -53,13 +53,13 @@ class NamedEstimator:
 
 
 @dataclass(frozen=True, eq=False)
-class BoundScorers:
-    """The estimators of a portfolio and the surrogate schemes of a test, bound to y and S.
+class BoundScorer:
+    """An estimator and the surrogate schemes of a test, bound to y and S.
 
     `samplers` return the row orders of permutations; permutation 0 is the observed data.
     """
 
-    scorers: tuple[Scorer, ...]
+    scorer: Scorer
     samplers: tuple[PermutationSampler, ...]
     regression: Regression | None = None  # on S, of which the residuals are scored
 
@@ -83,7 +83,7 @@ class SelectionContext:
     """
 
     target: Block
-    estimators: tuple[NamedEstimator, ...]  # one
+    estimator: NamedEstimator
     alpha: float = 0.05
     share: float = 1.0  # of alpha, that a stage of a step has by the score test
     n_permutations: int | None = 200  # None for a sequential test
@@ -96,15 +96,14 @@ class SelectionContext:
     @property
     def key(self) -> Any:
         """The settings that differ among the tests of a fit, as types of JSON."""
-        estimators = [(named.name, named.estimator) for named in self.estimators]
         tests = self.alpha, self.share, self.n_permutations, self.shared_permutations
-        return estimators, tests, self.surrogates
+        return self.estimator.name, self.estimator.estimator, tests, self.surrogates
 
     @property
     def score_test(self) -> ScoreTest | None:
         """The score test, or None if an estimator decides."""
-        named = self.estimators[0].estimator
-        return named if isinstance(named, ScoreTest) else None
+        test = self.estimator.estimator
+        return test if isinstance(test, ScoreTest) else None
 
     def at_share(self, share: float) -> SelectionContext:
         """Return the context of tests that have a share of the level of a step."""
@@ -185,7 +184,7 @@ class SelectionContext:
         if find_strata(block, self.groups) is not None:
             others = (s for s in schemes if s not in ("global", "local", "residual"))
             return (*others, "local")
-        if any(named.has("needs_levels") for named in self.estimators):
+        if self.estimator.has("needs_levels"):
             return tuple(dict.fromkeys("local" if s == "residual" else s for s in schemes))
         return schemes
 
@@ -204,7 +203,7 @@ class SelectionContext:
         schemes: Sequence[str],
         n_concurrent: int = 1,
         columns: Sequence[Sequence[Column]] | None = None,
-    ) -> tuple[BoundScorers, ...]:
+    ) -> tuple[BoundScorer, ...]:
         """Bind to the target and to each conditioning set, in as many threads as jobs.
 
         On a GPU, `n_concurrent` share the memory. If there are `columns`, of the candidates of each
@@ -212,16 +211,13 @@ class SelectionContext:
         """
         device, groups, n_samples = self.executor.device, self.groups, self.target.n_samples
 
-        def bind(features: Features, regressed: Sequence[Column] | None) -> BoundScorers:
+        def bind(features: Features, regressed: Sequence[Column] | None) -> BoundScorer:
             block, target, regression = joint_block(features), self.target, None
             if regressed is not None:
                 regression = self.executor.regressions.find(target, regressed, block, groups)
                 target = regression.target
-            return BoundScorers(
-                tuple(
-                    device.bind(named.estimator, target, block, n_concurrent)
-                    for named in self.estimators
-                ),
+            return BoundScorer(
+                device.bind(self.estimator.estimator, target, block, n_concurrent),
                 tuple(device.sampler(name, block, n_samples, groups) for name in schemes),
                 regression,
             )

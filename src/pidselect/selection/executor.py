@@ -69,11 +69,11 @@ class ScoringJob:
     """Candidates whose values are computed task by task.
 
     ``function(common(), *arguments(places, permutations))`` returns the values of some of them in
-    some permutations, in nats, shape (n_tests, n_candidates, n_estimators, n_permutations).
+    some permutations, shape (n_tests, n_candidates, n_values, n_permutations).
     """
 
     key: Any  # what determines the values within a fit, as types of JSON
-    shape: tuple[int, int, int]  # the number of tests, candidates and estimators
+    shape: tuple[int, int, int]  # the number of tests, of candidates, and of values of each
     n_samples: int
     is_divided: bool  # each candidate needs tasks of its own
     function: Callable[..., FloatArray]  # importable by its name
@@ -161,7 +161,7 @@ class Executor:
     def compute(self, job: ScoringJob, permutations: range) -> FloatArray:
         """Return the values of all candidates; those that the checkpoint holds are only read.
 
-        They are in nats, of shape (n_tests, n_candidates, n_estimators, n_permutations).
+        They have the shape (n_tests, n_candidates, n_values, n_permutations).
         """
         key = self.key([job.key, permutations.start, permutations.stop])
         return self.recall(key, lambda: [self._compute(job, permutations, key)])[0]

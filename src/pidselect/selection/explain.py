@@ -263,7 +263,7 @@ def _rows_of_states(context: SelectionContext) -> IntArray:
 def _subsamples(context: SelectionContext, n_rows: int) -> IntArray:
     """Return the rows of random subsamples, shape (N_SUBSAMPLES, m); none of too few rows."""
     size = min(n_rows // 2, SUBSAMPLE_ROWS)
-    n_neighbours = getattr(context.estimators[0].estimator, "k", 0)
+    n_neighbours = getattr(context.estimator.estimator, "k", 0)
     n_subsamples = N_SUBSAMPLES if size >= max(LEAST_ROWS, n_neighbours + 2) else 0
     orders = permutations((context.seed, DECOMPOSITION, 3), range(1, n_subsamples + 1), n_rows)
     return np.sort(orders[:, :size].astype(np.int64), axis=1)
@@ -417,7 +417,9 @@ def roles_of_fit(record: Selection, pool: FeaturePool) -> dict[str, Role]:
     for candidate in pool.candidates:  # too wide for max_features
         roles.setdefault(candidate.name, "untested")
     roles |= dict.fromkeys(record.duplicates, "duplicate")
-    return roles | dict.fromkeys(record.skipped, "skipped")
+    for name in record.skipped:  # a fixed column may be constant
+        roles.setdefault(name, "skipped")
+    return roles
 
 
 def _final_p_values(record: Selection) -> dict[str, float]:

@@ -33,6 +33,7 @@ from pidselect.significance import (
     first_smallest,
 )
 from pidselect.significance.staged import ScoreTest
+from pidselect.significance.surrogates import permute_blocks
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
@@ -142,7 +143,7 @@ def make_plan(parameters: Parameters, pool: FeaturePool) -> SelectionPlan:
     if criterion.is_cmi and parameters.max_conditioning is not None:
         criterion = Conditional(parameters.max_conditioning)
     # A swap is decided given all other selected features; the paper's algorithm has none.
-    swaps = criterion.is_cmi and statistic == "maximum" and parameters.max_conditioning is None
+    swaps = parameters.is_scored and criterion.is_cmi and parameters.max_conditioning is None
     return SelectionPlan(
         criterion=criterion,
         max_features=pool.remaining_columns(parameters.max_features),
@@ -175,9 +176,11 @@ def make_context(
         if parameters.n_permutations != 0:
             schemes, alpha = parameters.surrogates, parameters.smallest_alpha
             check_permutable(groups, dataset.target, schemes, alpha)
+    if parameters.is_scored and parameters.surrogates == ("blocks",):
+        permute_blocks(Block(), dataset.target.n_samples, groups)  # refuses what cannot be permuted
     context = SelectionContext(
         target=dataset.target,
-        estimators=(estimator,),
+        estimator=estimator,
         alpha=parameters.alpha,
         n_permutations=parameters.n_permutations,
         surrogates=parameters.surrogates,
@@ -222,7 +225,7 @@ def empty_record(
     criterion: Any = selector.criterion
     settings = Settings(
         criterion=str(criterion) if isinstance(criterion, str) else repr(criterion),
-        estimator=repr(context.estimators[0].estimator),
+        estimator=repr(context.estimator.estimator),
         alpha=parameters.alpha,
         n_permutations="auto" if context.n_permutations is None else context.n_permutations,
         surrogates=tuple(s for s in context.surrogates if s not in GIVEN_ONLY or keeps_target),
@@ -265,7 +268,7 @@ def saved_settings(
     return {
         **asdict(settings),
         "criterion": selector.criterion,
-        "estimator": [(named.name, named.estimator) for named in context.estimators],
+        "estimator": [context.estimator.name, context.estimator.estimator],
         "fixed_features": [feature.name for feature in pool.fixed],
         "feature_groups": groups,
         "max_features": parameters.max_features,

@@ -7,15 +7,14 @@ can make it significant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from pidselect.data import Column, FloatArray
-from pidselect.selection.context import BoundScorers, SelectionContext
+from pidselect.data import FloatArray
+from pidselect.selection.context import SelectionContext
 from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Features, columns_of, joint_block
 from pidselect.selection.result import Step
@@ -112,14 +111,16 @@ def _run_test(
     # Given a continuous S, columns and target are the residuals that single candidates are tested
     # by; given a discrete one, a numeric target is ranked within its levels.
     block, columns = joint_block(given), list(joint_block(candidates).columns)
-    regressed = [columns] if "residual" in schemes else None
-    bound = _bind(context, given, schemes, regressed)
-    target, strata = context.target, None
-    if bound.regression is not None:
-        target = bound.regression.target
+    regression, strata = None, None
+    target, groups = context.target, context.groups
+    if "residual" in schemes:
+        regression = executor.regressions.find(target, columns, block, groups)
+        target = regression.target
     else:  # whole groups are permuted beyond the levels of S, and rows within their group
-        strata = find_strata(block, None if "blocks" in schemes else context.groups)
-    blocks = [bound.block(feature.block) for feature in candidates]
+        strata = find_strata(block, None if "blocks" in schemes else groups)
+    blocks = [feature.block for feature in candidates]
+    if regression is not None:
+        blocks = [regression.residual(one) for one in blocks]
     scan = InteractionScan.of(blocks, target, strata, triples, block)
     if not scan.tables:
         return np.empty(0), np.zeros(2)
@@ -129,7 +130,9 @@ def _run_test(
     scanner, shape = executor.device.scanner(scan), (1, len(scan.blocks), len(scan.families))
     statistics: list[FloatArray] = []
     found: tuple[int, ...] = ()
-    for scheme, sampler in zip(schemes, bound.samplers, strict=True):
+    bind = executor.device.sampler if context.score_test is None else RowOrders.given
+    for scheme in schemes:
+        sampler = bind(scheme, block, target.n_samples, groups)
         common = scanner, sampler, (context.seed, *stream_key)
         job = ScoringJob(
             (key, scheme),
@@ -149,28 +152,10 @@ def _run_test(
             statistics[-1] = np.concatenate([statistics[-1], scan.statistic(more)])
         if decided == "not significant":
             break
-    del bound  # released before others are bound
     of_found = added_bits(context, [candidates[place] for place in found], given)
     bits = sum(of_found.values())  # by the chain rule
     null = [statistic[1:] for statistic in statistics]
     return np.array(found, dtype=float), np.array([bits, statistics[0][0]]), *null
-
-
-def _bind(
-    context: SelectionContext,
-    given: Features,
-    schemes: tuple[str, ...],
-    columns: Sequence[Sequence[Column]] | None,
-) -> BoundScorers:
-    """Return the samplers of schemes, and the regression of columns on S if there are any."""
-    if context.score_test is None:
-        return replace(context, estimators=()).bind([given], schemes, columns=columns)[0]
-    block, target, groups = joint_block(given), context.target, context.groups
-    samplers = tuple(RowOrders.given(name, block, target.n_samples, groups) for name in schemes)
-    if columns is None:
-        return BoundScorers((), samplers)
-    found = context.executor.regressions.find(target, columns[0], block, groups)
-    return BoundScorers((), samplers, found)
 
 
 def _strongest(scan: InteractionScan, largest: FloatArray) -> tuple[int, ...]:

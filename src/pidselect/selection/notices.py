@@ -19,8 +19,9 @@ from pidselect.selection.pool import FeaturePool, Features
 from pidselect.selection.result import Selection, Step
 
 #: A column determines a continuous target if its information is that of a correlation with this
-#: R², and a discrete target if it is this share of the entropy.
-DETERMINING_R2, DETERMINING_SHARE = 0.99, 0.95
+#: R², and a discrete target if it is this share of the entropy: of estimates, and of the lower bound
+#: that the score test has for the strongest candidates.
+DETERMINING_R2, DETERMINING_SHARE = (0.99, 0.985), (0.95, 0.92)
 
 
 def fit_warnings(
@@ -50,7 +51,8 @@ def determining_columns(dataset: Dataset, steps: Sequence[Step]) -> list[str]:
     if first is None or first.phase != "forward" or first.conditioning_set:
         return []
     entropy = target_entropy(dataset.target)
-    least = -0.5 * log2(1 - DETERMINING_R2) if entropy is None else DETERMINING_SHARE * entropy
+    r_squared, share = DETERMINING_R2[not first.unit], DETERMINING_SHARE[not first.unit]
+    least = -0.5 * log2(1 - r_squared) if entropy is None else share * entropy
     columns = {column.name: column for column in dataset.table.columns}
     return [
         name

@@ -6,7 +6,7 @@ nothing is selected or fixed, each of them is I(c; y).
 
 Permuting a candidate would remove its redundancy with selected features together with its
 relevancy. The test therefore permutes the target against all features: I(c; s) is the same in every
-permutation, and standardising by them, as for a portfolio, would cancel it.
+permutation.
 
 G. Brown, A. Pocock, M.-J. Zhao, M. Luján, Conditional likelihood maximisation, Journal of Machine
 Learning Research 13 (2012), has the origin of each criterion.
@@ -27,7 +27,7 @@ from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
-from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion, cmi_given
+from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion
 from pidselect.significance import GIVEN_ONLY
 
 Pairs = list[tuple[Feature, Feature]]
@@ -59,7 +59,7 @@ class MITerms:
     @cached_property
     def redundancy(self) -> FloatArray:
         """I(c; s), shape (n_candidates, n_selected, 1): the same in all permutations."""
-        estimator = self.scores.context.estimators[0].estimator
+        estimator = self.scores.context.estimator.estimator
         scorers = [estimator.bind(s.block, Block()) for s in self.scores.selected]
         batches = [Batch.observed(c.block) for c in self.scores.candidates]
         return np.array([[scorer.score(batch) for scorer in scorers] for batch in batches])
@@ -123,7 +123,8 @@ class Pairwise(BaseEstimator, Criterion):
         shared = replace(context, surrogates=schemes, shared_permutations=True)
         pairs = self.pairs(context, candidates, varying)
         joint = (Feature("", f.columns + g.columns, f.block + g.block) for f, g in pairs)
-        mi = cmi_given(shared, (*candidates, *varying, *joint), (), stream_key)
+        features = (*candidates, *varying, *joint)
+        mi = ConditionalMI.of(shared, features, [()], [0] * len(features), stream_key, 1)
         return PairwiseScores(shared, tuple(candidates), schemes, varying, mi, self)
 
 
@@ -203,7 +204,7 @@ class DISR(Pairwise):
 
     def pairs(self, context: SelectionContext, candidates: Features, selected: Features) -> Pairs:
         """Return all of them; refuse an estimator without entropies."""
-        estimator = context.estimators[0].estimator
+        estimator = context.estimator.estimator
         if not isinstance(estimator, Discrete):
             raise ValueError(
                 f"DISR divides by an entropy, which {estimator!r} does not estimate: use "
@@ -216,7 +217,7 @@ class DISR(Pairwise):
         mi, n = terms.scores.mi, terms.n_selected
         features = mi.candidates[len(terms.scores.candidates) :]  # the selected ones, then pairs
         blocks = [mi.context.target, *(feature.block for feature in features)]
-        bind = mi.context.estimators[0].estimator.bind
+        bind = mi.context.estimator.estimator.bind
         h = np.array([bind(x, Block()).score(Batch.observed(x)) for x in blocks])  # H(x) = I(x; x)
         sums = h[1:] + h[0]
         ratio_of_selected = terms.of_selected / (sums[:n] - terms.of_selected)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from pidselect.data import IntArray
 from pidselect.decomposition.atoms import Atoms, decompose_feature
 from pidselect.decomposition.posterior import SharedFraction
@@ -37,8 +39,8 @@ def with_path_atoms(
     varying = {name: feature for name, feature in features.items() if len(feature.block)}
     steps: list[Step] = []
     for step in record.steps:
-        order = sorted(zip(step.candidates, step.values, strict=True), key=lambda one: -one[1])
-        names = dict.fromkeys((step.chosen, *(name for name, _ in order)))
+        order = np.lexsort((-np.array(step.scores), -np.array(step.values)))  # NaN last
+        names = dict.fromkeys((step.chosen, *(step.candidates[place] for place in order)))
         candidates = [varying[name] for name in names if name in varying][:MOST_CANDIDATES]
         given = [varying[name] for name in step.conditioning_set if name in varying]
         sets = {one.name: tuple(f for f in given if f is not one) for one in candidates}

@@ -14,8 +14,8 @@ them, the features that are not selected are tested in two families, given the e
 S, each at level alpha / 2 by the step-down maximum statistic over its features, so that the
 family-wise error rate is at most alpha / 2 + alpha / 2 = alpha.
 
-With ``select="relevant"`` a fit tests the first of these families for all candidates, and selects
-what is significant beside the features of the forward path.
+With ``select="relevant"`` a fit tests the first of these families for all candidates at level
+alpha, and selects what is significant beside the minimal set.
 
 References
 ----------
@@ -31,22 +31,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pidselect.data import FloatArray, IntArray
 from pidselect.decomposition.explanation import Role
 from pidselect.selection.backward import cmi_given_others
 from pidselect.selection.context import SelectionContext
-from pidselect.selection.pool import Feature, FeaturePool, Features, joint_block
+from pidselect.selection.pool import Feature, FeaturePool, Features
 from pidselect.selection.progress import StageName
 from pidselect.selection.result import Step
-from pidselect.selection.score_step import settings_of
-from pidselect.selection.scoring import ConditionalMI, cmi_given, information_given
-from pidselect.selection.step_test import RunningTest, run_test
+from pidselect.selection.score_step import ScoreTestResult
+from pidselect.selection.scoring import cmi_given, information_given
+from pidselect.selection.step_test import PermutationTestResult, run_test
 from pidselect.significance import RELEVANCE, is_significant
-from pidselect.significance.permutation_test import fewest_permutations, step_down_p_values
-
-#: Permutations after which a test ends if nothing can become significant any more; with the
-#: observed data they fill batches.
-INTERIM = (15, 47, 111)
+from pidselect.significance.permutation_test import fewest_permutations
 
 #: Random streams of the tests of selected features and of the others.
 SELECTED_STREAM, OTHERS_STREAM = 0, 1
@@ -57,8 +52,7 @@ class Relevance:
     """The role of a feature, and the tests that decided it.
 
     P-values are of I(f; y | S) = 0 and I(f; y) = 0, adjusted for all features and both families, to
-    be compared with alpha; None if not tested. If nothing in a family can be significant, they are
-    of the first permutations, by the first surrogate scheme.
+    be compared with alpha; None if not tested.
     """
 
     role: Role
@@ -88,7 +82,7 @@ def assess(
     >>> a, c = rng.integers(0, 2, (2, 200))
     >>> y, b = a ^ (rng.random((2, 200)) < 0.1)
     >>> features = [Feature(n, (0,), read_block(v, n)) for n, v in zip("abc", (a, b, c))]
-    >>> context = SelectionContext(read_block(y, "y"), (NamedEstimator("discrete", Discrete()),))
+    >>> context = SelectionContext(read_block(y, "y"), NamedEstimator("discrete", Discrete()))
     >>> for name, found in assess(context, [], features[:1], features).items():
     ...     print(f"{name}: {found.role}")
     a: strongly relevant
@@ -109,78 +103,12 @@ def assess(
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class FamilyTests:
-    """Tests of every feature given one set, shape (n_features,).
-
-    All but the p-values are those of the surrogate scheme with the smallest score.
-    """
-
-    p_values: FloatArray
-    scores: FloatArray
-    names: tuple[str, ...]  # the estimator, or the functions with the largest statistic
-    schemes: IntArray  # by their positions among those of the set
-    n_permutations: IntArray
-
-
 def run_family(
     context: SelectionContext, features: Features, given: Features, stage: StageName = "roles"
-) -> FamilyTests:
-    """Test I(f; y | T) of all features f given a set T as one family, at the level of the context.
-
-    All surrogate schemes must reject: they are tested one after the other until nothing is
-    significant.
-    """
-    key = RELEVANCE, OTHERS_STREAM
-    if context.score_test is not None:
-        blocks, n = [feature.block for feature in features], len(features)
-        test = settings_of(context).test(
-            joint_block(given), blocks, (context.seed, *key), True, context.executor.run
-        )
-        n_permutations = np.full(n, len(test.null))
-        return FamilyTests(
-            test.p_values, test.statistics, test.functions, np.zeros(n, np.int64), n_permutations
-        )
-    tests = cmi_given(context, features, given, key).one_by_one()
-    found = _run_scheme(0, tests[0], np.zeros(len(features)), stage)
-    for place, scores in enumerate(tests[1:], start=1):
-        if not is_significant(float(found.p_values.min()), context.alpha):
-            break
-        new = _run_scheme(place, scores, found.p_values, stage)
-        lower = new.scores < found.scores
-        others = {
-            name: np.where(lower, getattr(new, name), getattr(found, name))
-            for name in ("scores", "schemes", "n_permutations")
-        }
-        p_values = np.maximum(found.p_values, new.p_values)
-        found = FamilyTests(p_values, names=found.names, **others)
-    return found
-
-
-def _run_scheme(
-    scheme: int, scores: ConditionalMI, known: FloatArray, stage: StageName
-) -> FamilyTests:
-    """Test with all permutations, or with fewer if nothing can become significant.
-
-    `known` are p-values of other schemes.
-    """
-    context, n_features = scores.context, len(known)
-    n = context.fixed_n_permutations
-    stops = [*(stop for stop in INTERIM if stop < n), n]
-    n_values = n_features * (1 + n)
-    context.executor.observer.on_stage(stage, n_features, n_values)
-    test = RunningTest(scores, stops[0], keep_surrogates=True)
-    for stop in stops:
-        if more := 1 + stop - test.n_computed:
-            test.extend(more)
-        p_values = step_down_p_values(test.observed[0], test.surrogates[0])
-        # The smallest p-values if no further permutation reaches the observed values.
-        least = np.maximum(p_values * (1 + stop) / (1 + n), known)
-        if not is_significant(float(least.min()), context.alpha):
-            break
-    scheme_of, n_of = np.full(n_features, scheme), np.full(n_features, stop)
-    names = (context.estimators[0].name,) * n_features
-    return FamilyTests(p_values, test.observed[0], names, scheme_of, n_of)
+) -> PermutationTestResult | ScoreTestResult:
+    """Test I(f; y | T) of all features f given a set T, by the step-down maximum statistic."""
+    scores = cmi_given(context, features, given, (RELEVANCE, OTHERS_STREAM))
+    return run_test(scores, stage, step_down=True)
 
 
 def _assess_selected(
@@ -191,7 +119,7 @@ def _assess_selected(
     p_values = run_test(scores, "roles", step_down=True).step_down
     marginal: list[float | None] = [None] * len(selected)
     if not fixed:
-        marginal = run_family(_for_families(context, context.alpha), selected, ()).p_values.tolist()
+        marginal = [*run_family(_for_families(context, context.alpha), selected, ()).step_down]
     roles: tuple[Role, Role] = ("weakly relevant", "strongly relevant")
     return {
         feature.name: Relevance(roles[is_significant(p, context.alpha)], p, of_marginal)
@@ -208,11 +136,11 @@ def _assess_others(
     """Test features that are not selected, given the fixed ones and given all selected ones."""
     n_families, alpha = (2 if selected else 1), context.alpha
     context = _for_families(context, alpha / n_families)
-    marginal = given_all = run_family(context, others, fixed).p_values
+    marginal = given_all = run_family(context, others, fixed).step_down
     if selected:
-        given_all = run_family(context, others, (*fixed, *selected)).p_values
+        given_all = run_family(context, others, (*fixed, *selected)).step_down
     found, can_add = {}, any(len(feature.block) for feature in (*fixed, *selected))
-    for feature, *p_values in zip(others, given_all.tolist(), marginal.tolist(), strict=True):
+    for feature, *p_values in zip(others, given_all, marginal, strict=True):
         p, of_marginal = (min(1.0, n_families * p_value) for p_value in p_values)
         role: Role = "irrelevant"
         if can_add and is_significant(p, alpha):
@@ -238,30 +166,18 @@ def marginal_tests(
     context: SelectionContext, fixed: Features, candidates: Features, level: float
 ) -> Step:
     """Test I(c; y) of all candidates given the fixed features, as one family."""
+    result = run_family(_for_families(context, level), candidates, fixed, "marginal")
+    step = result.to_step("marginal", tuple(feature.name for feature in fixed), is_step_down=True)
+    order = np.lexsort((-np.array(step.scores), np.array(step.p_values)))
+    names = (candidates[place].name for place in order)
+    p_values = (step.p_values[place] for place in order)
+    found = (name for name, p in zip(names, p_values, strict=True) if is_significant(p, level))
     bits = information_given(context, candidates, [fixed] * len(candidates))
-    context = _for_families(context, level)
-    tests = run_family(context, candidates, fixed, "marginal")
-    p_values, scores = tests.p_values, tests.scores
-    order = np.lexsort((-scores, p_values))
-    strongest, names = int(order[0]), [candidate.name for candidate in candidates]
-    significant = [names[place] for place in order if is_significant(p_values[place], level)]
-    return Step(
-        phase="marginal",
-        conditioning_set=tuple(feature.name for feature in fixed),
-        candidates=tuple(names),
+    return replace(
+        step,
         values=tuple(bits.tolist()),
-        scores=tuple(scores.tolist()),
-        unit="" if context.score_test is not None else "bit",
-        estimators=tests.names,
-        p_values=tuple(p_values.tolist()),
-        chosen=names[strongest],
-        critical_value=None,
-        p_value=float(p_values[strongest]),
-        alpha=level,
-        surrogates=context.schemes(fixed)[tests.schemes[strongest]],
-        n_permutations=int(tests.n_permutations[strongest]),
-        accepted=bool(significant),
-        jointly_included=tuple(significant),
+        critical_value=None,  # each candidate is compared with those that are not stronger
+        jointly_included=tuple(found),
     )
 
 

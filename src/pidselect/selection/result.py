@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import Any, Literal
 
 from pidselect.data import FeatureType
@@ -201,6 +202,16 @@ class Step:
     note: str = ""
     close_call: bool = False
     atoms: Mapping[str, Atoms] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all is equal; information that neither estimated is equal, too."""
+        if not isinstance(other, Step):
+            return NotImplemented
+        mine, theirs = (
+            {**vars(one), "values": [None if isnan(value) else value for value in one.values]}
+            for one in (self, other)
+        )
+        return mine == theirs
 
     @property
     def value(self) -> float:

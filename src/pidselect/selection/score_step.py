@@ -137,7 +137,7 @@ def _run(
     context.executor.observer.on_stage(stage, len(candidates), len(candidates))
     parts = scores.scores if isinstance(scores, SubsetIntersection) else (scores,)
     each_alone = step_down or choose is not first_largest
-    results = [_test_sets(part, each_alone) for part in parts]
+    results = [_test_sets(part, each_alone, step_down) for part in parts]
     p_values = np.max([one.p_values for one in results], axis=0)
     statistics = np.min([one.statistics for one in results], axis=0)
     order = np.lexsort((-statistics, p_values))
@@ -166,11 +166,11 @@ def _run(
     return p_values, statistics, np.array(codes, dtype=float), information, np.array(facts)
 
 
-def _test_sets(scores: ScoreCandidates, each_alone: bool) -> StagedResult:
+def _test_sets(scores: ScoreCandidates, each_alone: bool, step_down: bool) -> StagedResult:
     """Test candidates given their sets.
 
-    Those of a set are tested against the maximum over them, and several sets have equal shares of
-    the level, unless each candidate is tested alone.
+    Those of a set are tested against the maximum over them, or step down, and several sets have
+    equal shares of the level, unless each candidate is tested alone.
     """
     context, n_sets = scores.context, len(scores.given)
     settings = settings_of(context, 1 if each_alone else n_sets)
@@ -180,7 +180,8 @@ def _test_sets(scores: ScoreCandidates, each_alone: bool) -> StagedResult:
     sets = [joint_block(some) for some in scores.given]
     run = context.executor.run
     if n_sets == 1:
-        return settings.test(sets[0], blocks[0], (seed, *key, 0), run=run)
+        is_family = step_down and len(blocks[0]) > 1
+        return settings.test(sets[0], blocks[0], (seed, *key, 0), is_family, run)
     tasks = [
         (given, some, (seed, *key, number))
         for number, (given, some) in enumerate(zip(sets, blocks, strict=True))

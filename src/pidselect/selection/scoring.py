@@ -17,7 +17,7 @@ from pidselect.data import Block, FloatArray
 from pidselect.decomposition.explanation import DIGITS
 from pidselect.estimators import NATS_PER_UNIT, Batch
 from pidselect.estimators.predictive import information
-from pidselect.selection.context import BoundScorers, SelectionContext
+from pidselect.selection.context import BoundScorer, SelectionContext
 from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Feature, Features, columns_of, joint_block
 
@@ -41,13 +41,13 @@ class CandidateScores:
         raise NotImplementedError
 
     def score(self, permutations: range) -> FloatArray:
-        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
+        """Return values in nats, shape (n_tests, n_candidates, 1, n_permutations)."""
         raise NotImplementedError
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """The number of tests, candidates and estimators."""
-        return len(self.schemes), len(self.candidates), len(self.context.estimators)
+        """The number of tests, of candidates, and of values of each."""
+        return len(self.schemes), len(self.candidates), 1
 
     @property
     def n_values(self) -> int:
@@ -99,7 +99,7 @@ class Criterion:
 
 @dataclass(frozen=True, eq=False)
 class Binding:
-    """Estimators and surrogate schemes, bound to conditioning sets at the first use."""
+    """An estimator and surrogate schemes, bound to conditioning sets at the first use."""
 
     context: SelectionContext
     schemes: tuple[str, ...]
@@ -109,8 +109,8 @@ class Binding:
     is_regressed: bool  # candidates and target are replaced by their residuals on S
 
     @cached_property
-    def bound(self) -> tuple[BoundScorers, ...]:
-        """The estimators and schemes bound to every conditioning set."""
+    def bound(self) -> tuple[BoundScorer, ...]:
+        """The estimator and the schemes bound to every conditioning set."""
         columns = None
         if self.is_regressed:
             columns = [
@@ -119,36 +119,33 @@ class Binding:
             ]
         return self.context.bind(self.given, self.schemes, self.n_concurrent, columns)
 
-    def share(self) -> list[BoundScorers]:
+    def share(self) -> list[BoundScorer]:
         """Return what all tests of a step share, without residuals, which are of candidates."""
         return [replace(bound, regression=None) for bound in self.bound]
 
 
 def score_blocks(
-    of_sets: Sequence[BoundScorers],
+    of_sets: Sequence[BoundScorer],
     blocks: Sequence[Block],
     permutations: range,
     number: int,
     tests: Sequence[int],
-    estimators: Sequence[int],
     stream_key: tuple[int, ...],
 ) -> FloatArray:
     """Score candidates that are permuted alike, given the conditioning set of a number.
 
-    The shape is (n_tests, n_candidates, n_estimators, n_permutations), in nats. An estimator that
-    scores several candidates at once has a method ``score_together(blocks, rows)``.
+    The shape is (n_tests, n_candidates, 1, n_permutations), in nats. An estimator that scores
+    several candidates at once has a method ``score_together(blocks, rows)``.
     """
     bound = of_sets[number]
-    values = np.empty((len(tests), len(blocks), len(estimators), len(permutations)))
+    values = np.empty((len(tests), len(blocks), 1, len(permutations)))
     for test, sampler in enumerate(bound.samplers[place] for place in tests):
         rows = sampler(stream_key, permutations)
-        for estimator, scorer in enumerate(bound.scorers[place] for place in estimators):
-            if score_together := getattr(scorer, "score_together", None):
-                values[test, :, estimator] = score_together(blocks, rows)
-                continue
-            for place, block in enumerate(blocks):
-                batch = Batch.of_permutations(block, rows)
-                values[test, place, estimator] = scorer.score(batch)
+        if score_together := getattr(bound.scorer, "score_together", None):
+            values[test, :, 0] = score_together(blocks, rows)
+            continue
+        for place, block in enumerate(blocks):
+            values[test, place, 0] = bound.scorer.score(Batch.of_permutations(block, rows))
     return values
 
 
@@ -188,7 +185,7 @@ class ConditionalMI(CandidateScores):
         return self.context.key, self.stream_key, schemes, bound, self.set_of
 
     def score(self, permutations: range) -> FloatArray:
-        """Return values in nats, shape (n_tests, n_candidates, n_estimators, n_permutations)."""
+        """Return values in nats, shape (n_tests, n_candidates, 1, n_permutations)."""
         context, values = self.context, []
         for part in self._parts():
             # Candidates in one task have the same conditioning set and the same permutations.
@@ -256,7 +253,6 @@ class ConditionalMI(CandidateScores):
             permutations,
             number,
             [binding.schemes.index(scheme) for scheme in self.schemes],
-            [binding.context.estimators.index(named) for named in self.context.estimators],
             (seed, *self.stream_key, *columns),
         )
 

@@ -351,7 +351,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         pool = build_pool(
             dataset.table, self.fixed_features, self.feature_groups, used.rows, by_rank
         )
-        check_size(parameters, len(pool.candidates))
+        check_size(parameters, len(pool.candidates), context.target.n_samples)
         plan = make_plan(parameters, pool)
         blank = empty_record(self, parameters, context, used, pool, names)
         blank = replace(blank, frame_library=frame_library(X))

@@ -88,7 +88,7 @@ class PermutationTestResult:
             values=tuple(self.information.tolist()),
             scores=tuple(self.observed[deciding].tolist()),
             unit="bit",
-            estimators=(context.estimators[0].name,) * len(scores.candidates),
+            estimators=(context.estimator.name,) * len(scores.candidates),
             p_values=tuple(adjusted.tolist()) if is_tested else (),
             chosen=scores.candidates[chosen].name,
             critical_value=critical,

@@ -52,7 +52,7 @@ def _values(
         each = gains(target, block, list(blocks.values()), context.groups)
         means = each[:, subsamples].mean(axis=2)
         return dict(zip(blocks, means, strict=True))
-    estimator = context.estimators[0].estimator
+    estimator = context.estimator.estimator
     run = Parallel(n_jobs=context.executor.n_jobs, prefer="threads")
     values = run(
         delayed(_subsample)(estimator, target, block, list(blocks.values()), rows)

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from pidselect.data import FloatArray
 from pidselect.data.duplicates import are_near_duplicates
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.forward import SelectionPlan
@@ -24,16 +23,6 @@ from pidselect.selection.scoring import cmi_given, information_given
 from pidselect.selection.step_test import run_test
 from pidselect.significance import SWAP, is_significant
 from pidselect.significance.permutation_test import TIE
-
-#: Permutations that the bias of a value is estimated from: without them, a column of many levels
-#: would seem more informative than one of few.
-BIAS_PERMUTATIONS = 8
-
-#: Rivals whose bias is estimated, those with the largest values.
-MOST_RIVALS = 50
-
-#: Standard deviations of these permutations beyond which a value needs no test.
-CLEAR = 5.0
 
 
 def swap(
@@ -46,30 +35,23 @@ def swap(
 ) -> tuple[list[Feature], list[Step]]:
     r"""Exchange features f for candidates c, one after the other.
 
-    The candidate with the largest :math:`I(c; y | S \setminus f)` takes the place of f if f is not
-    significant given :math:`S \setminus f` and c, and c is significant against the maximum
-    statistic over f and all candidates. A feature that was replaced in the steps before does not
-    come back by a swap. Returns the features, the new ones last, and the steps.
+    Of the candidates that were significant at a forward step, the one with the largest
+    :math:`I(c; y | S \setminus f)` takes the place of f if f is not significant given
+    :math:`S \setminus f` and c, and c is significant against the maximum statistic over f and all
+    these candidates. A feature that was replaced in the steps before does not come back by a swap.
+    Returns the features, the new ones last, and the steps.
     """
     current, steps = list(selected), list[Step]()
-    replaced = {step.replaced for step in before}
+    replaced, significant = {step.replaced for step in before}, _significant(before)
     for feature in selected:
         others = [f for f in current if f is not feature]
         given = [*fixed, *others]
         new = [c for c in candidates if c not in current and c.name not in replaced]
-        rivals = plan.eligible(new, others)
-        is_scored = context.score_test is not None
-        if is_scored:
-            rivals = [rival for rival in rivals if rival.name in _significant(before)]
-        exceeding = _more_informative if is_scored else _exceeding
-        place = exceeding(context, feature, rivals, given) if rivals else None
+        rivals = [rival for rival in plan.eligible(new, others) if rival.name in significant]
+        place = _more_informative(context, feature, rivals, given) if rivals else None
         if place is None:
             continue
         rival, stream_key = rivals[place], (SWAP, len(before) + len(steps))
-        if not is_scored:
-            ((observed, *null),) = _values(context, [feature], [*given, rival])
-            if observed > np.mean(null) + CLEAR * np.std(null) + TIE:
-                continue  # it is informative by so much that no test is needed to retain it
         of_feature = _test(context, [feature], 0, [*given, rival], (*stream_key, 0))
         if of_feature.accepted:
             continue
@@ -94,17 +76,6 @@ def _test(
     scores = cmi_given(context, candidates, given, stream_key)
     result = run_test(scores, "swap", lambda _: place)
     return result.to_step("swap", tuple(f.name for f in given))
-
-
-def _values(
-    context: SelectionContext,
-    features: Features,
-    given: Features,
-    n_permutations: int = BIAS_PERMUTATIONS,
-) -> FloatArray:
-    """Return values of the data and of a few permutations, (n_features, 1 + n_permutations)."""
-    scores = cmi_given(context.observed, features, given, (SWAP,))
-    return np.asarray(scores.score(range(1 + n_permutations))[0, :, 0])
 
 
 def _significant(before: Sequence[Step]) -> set[str]:
@@ -139,24 +110,3 @@ def _are_alike(feature: Feature, rival: Feature) -> bool:
     columns = (*feature.block.columns, *rival.block.columns)
     is_pair = len(columns) == 2 and all(column.feature_type != "nominal" for column in columns)
     return is_pair and bool(are_near_duplicates(columns[:1], columns[1:])[0, 0])
-
-
-def _exceeding(
-    context: SelectionContext, feature: Feature, rivals: Sequence[Feature], given: Features
-) -> int | None:
-    """Return the place of the most informative rival if it exceeds the feature, above bias.
-
-    A near-duplicate does not count. Of many rivals, the bias of the largest values alone is
-    estimated.
-    """
-    places = list(range(len(rivals)))
-    if len(rivals) > MOST_RIVALS:
-        observed = _values(context, rivals, given, n_permutations=0)[:, 0]
-        places = sorted(np.argsort(-observed, kind="stable")[:MOST_RIVALS].tolist())
-    values = _values(context, [feature, *(rivals[place] for place in places)], given)
-    above = values[:, 0] - values[:, 1:].mean(axis=1)
-    best = int(above[1:].argmax())
-    place = places[best]
-    if not above[1 + best] > above[0] + TIE:
-        return None
-    return None if _are_alike(feature, rivals[place]) else place

@@ -293,17 +293,19 @@ def resolve_schemes(schemes: tuple[str, ...], is_scored: bool) -> tuple[str, ...
     return schemes
 
 
-def check_size(parameters: Parameters, n_candidates: int) -> None:
-    """Refuse more surrogate values in a test than memory is meant to hold."""
-    if parameters.n_permutations is None or parameters.is_scored:
+def check_size(parameters: Parameters, n_candidates: int, n_samples: int) -> None:
+    """Refuse more surrogates in a test than memory is meant to hold."""
+    if parameters.n_permutations is None:
         return
-    n_bytes = 8 * n_candidates * len(parameters.surrogates)
-    most = MAX_SURROGATE_BYTES // max(1, n_bytes)
+    count, of_what = n_candidates * len(parameters.surrogates), f"{n_candidates} candidates"
+    if parameters.is_scored and n_samples > count:  # rows are permuted once for all candidates
+        count, of_what = n_samples, f"{n_samples} rows"
+    most = MAX_SURROGATE_BYTES // max(1, 8 * count)
     if parameters.n_permutations > most:
         raise ValueError(
             f"n_permutations={parameters.n_permutations} needs "
-            f"{n_bytes * parameters.n_permutations / 2**30:.3g} GiB for the surrogates of "
-            f"{n_candidates} candidates: use at most n_permutations={most}, or 'auto'."
+            f"{8 * count * parameters.n_permutations / 2**30:.3g} GiB for the surrogates of "
+            f"{of_what}: use at most n_permutations={most}, or 'auto'."
         )
 
 
