@@ -9,7 +9,7 @@ import pytest
 from samples import block
 
 import naive
-from pidselect import mutual_information
+from pidselect import PIDSelector, mutual_information
 from pidselect.data import Block, Column
 from pidselect.estimators.mutual_information import (
     GIVEN_SCALE,

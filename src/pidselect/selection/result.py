@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any, Literal
 
 from pidselect.data import FeatureType
-from pidselect.data.messages import counted, listed, number, shown
+from pidselect.data.messages import counted, listed, number, shown, to_plain
 from pidselect.decomposition.atoms import Atoms
 from pidselect.decomposition.explanation import ATOMS, DIGITS
 from pidselect.significance import is_significant
@@ -61,7 +61,7 @@ class Settings:
     Parameters
     ----------
     estimator : str
-        The estimator or the test as text.
+        The test or the estimator as text.
     n_groups : int, optional
         The number of groups of rows.
     seed : int
@@ -79,10 +79,10 @@ class Settings:
 
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-    >>> record = PIDSelector(n_permutations=50).fit(X, y).selection_
+    >>> record = PIDSelector().fit(X, y).selection_
     >>> record.settings.surrogates, record.settings.target_types, record.settings.alpha
-    (('global', 'residual'), ('nominal',), 0.05)
-    >>> again = PIDSelector(n_permutations=50, random_state=record.settings.seed).fit(X, y)
+    (('global',), ('nominal',), 0.05)
+    >>> again = PIDSelector(random_state=record.settings.seed).fit(X, y)
     >>> again.selection_ == record
     True
     """
@@ -90,7 +90,7 @@ class Settings:
     criterion: str = "cmi"
     estimator: str = ""
     alpha: float = 0.05
-    n_permutations: int | Literal["auto"] = 200
+    n_permutations: int | Literal["auto"] = "auto"
     surrogates: tuple[str, ...] = ()
     shared_permutations: bool = True
     n_groups: int | None = None
@@ -123,23 +123,25 @@ class Step:
         The features conditioned on; in a backward phase, all of them but the tested one.
     candidates : tuple of str
     values : tuple of float
-        Conditional mutual information of each candidate and the target, in bits, by the general
-        estimator, the first of a portfolio; from 0 to the entropy of a discrete target. Of other
-        criteria, their values.
+        Conditional mutual information of each candidate and the target, in bits, from 0 to the
+        entropy of a discrete target; NaN where the score test did not need it. Of other criteria,
+        their values.
     scores : tuple of float
-        The test statistic of each candidate: bits or, for a portfolio of estimators, standard
-        deviations above the mean of the candidate's own surrogates. Of look-ahead, the interaction
-        of the strongest tuple as a standard normal quantile.
-    unit : {"bit", "sd"}
-        Of the scores and of the critical value.
+        The test statistic of each candidate: of the score test -log p of its strongest family of
+        functions, weighted; of an estimator bits. Of look-ahead, the interaction of the strongest
+        tuple as a standard normal quantile.
+    unit : {"bit", ""}
+        Of the scores and of the critical value; "" for statistics without a unit.
     estimators : tuple of str
-        For each candidate the estimator of the portfolio with the largest score.
+        For each candidate the estimator, or the functions with the largest statistic: "line",
+        "square", "smooth", "spline", "product", "scale", "label"; "local" for the second stage.
     p_values : tuple of float
-        Each candidate's p-value against the null distribution of the step. Under the maximum
-        statistic they are adjusted for the number of candidates; under the minimum statistic
-        (``backward="minimum"``) only that of the chosen candidate is meaningful.
+        Each candidate's p-value against the null distribution of the step, adjusted for the number
+        of candidates. Under the minimum statistic (``backward="minimum"``) only that of the chosen
+        candidate is meaningful; in elimination by the score test they are not adjusted.
     chosen : str
-        The strongest candidate, or the weakest selected feature.
+        The significant candidate with the largest information, else the strongest; or the weakest
+        selected feature.
     critical_value : float, optional
         The score above which a candidate is significant; None if it was not determined.
     p_value : float, optional
@@ -149,7 +151,7 @@ class Step:
     surrogates : str
         The surrogate scheme that decided: of several, the one with the largest p-value.
     n_permutations : int
-        The number of surrogates of each candidate.
+        The number of permutations.
     accepted : bool
         Whether the chosen candidate is selected after this step.
     jointly_included : tuple of str
@@ -204,14 +206,8 @@ class Step:
     atoms: Mapping[str, Atoms] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether all is equal; information that neither estimated is equal, too."""
-        if not isinstance(other, Step):
-            return NotImplemented
-        mine, theirs = (
-            {**vars(one), "values": [None if isnan(value) else value for value in one.values]}
-            for one in (self, other)
-        )
-        return mine == theirs
+        """Whether all fields are equal; information that was not estimated is."""
+        return isinstance(other, Step) and to_plain(self) == to_plain(other)
 
     @property
     def value(self) -> float:
@@ -225,7 +221,7 @@ class Step:
 
     @property
     def estimator(self) -> str:
-        """The estimator with the largest score of the chosen candidate."""
+        """The estimator, or the functions, of the score of the chosen candidate."""
         return self.estimators[self.candidates.index(self.chosen)]
 
     @property
@@ -255,18 +251,18 @@ class Step:
         """Return score, critical value and p-value of the chosen candidate as text."""
         if self.p_value is None:
             return "not tested"
-        digits = 4 if self.unit == "bit" else 1
-        parts = [] if self.unit == "bit" else [f"statistic {self.score:.1f}, {self.estimator}"]
+        digits, parts = 4, list[str]()
+        if self.unit != "bit":
+            digits, parts = 1, [f"statistic {self.score:.1f}", *filter(None, [self.estimator])]
         if self.critical_value is not None:
             parts.append(f"critical value {self.critical_value:.{digits}f}")
         return ", ".join([*parts, f"p = {self.p_value:.4f}"])
 
     def __str__(self) -> str:
         comment = f"; {self.comment}" if self.comment else ""
-        return (
-            f"{self.phase:9} {shown(self.chosen)}: {self.value:.3f} bit ({self.describe_test()}), "
-            f"{self.outcome}{comment}"
-        )
+        test = self.describe_test()
+        found = test if isnan(self.value) else f"{self.value:.3f} bit ({test})"
+        return f"{self.phase:9} {shown(self.chosen)}: {found}, {self.outcome}{comment}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -281,8 +277,8 @@ class Selection(TabularResult):
         Features that were selected from the start and never tested.
     steps : tuple of Step
     p_values : mapping of str to float
-        The final p-value of each selected feature given all the others, by the sequential maximum
-        statistic, adjusted for the number of features.
+        The final p-value of each selected feature given all the others; by an estimator adjusted
+        for their number, by the sequential maximum statistic.
     bits_added : mapping of str to float
         The information that each fixed and selected feature adds to those before it, as multiples
         of 0.001 bit. The sum is the joint information of the set.
@@ -308,21 +304,21 @@ class Selection(TabularResult):
     --------
     >>> from pidselect import PIDSelector, datasets
     >>> toy = datasets.toy(200, random_state=1)
-    >>> selector = PIDSelector(n_permutations=50, select="relevant", random_state=0)
+    >>> selector = PIDSelector(select="relevant", random_state=0)
     >>> record = selector.fit(toy.X, toy.y).selection_
     >>> record.features, record.also_relevant, record.selected
     (('x0', 'x2'), ('x1',), ('x0', 'x2', 'x1'))
     >>> print(record)
-    feature  step  bits added  estimator  score  critical value       p  final p
-    x0          1       2.003   ksg-rank   33.4             3.1  0.0196   0.0196
-    x2          2       0.238     copula    9.3             2.5  0.0196   0.0196
-    x1          5               ksg-rank   26.0                  0.0196
-    Joint information with the target: 2.241 bit.
-    Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.
-    >>> record.inclusion_step("x2").conditioning_set
-    ('x0',)
+    feature  step  bits added    statistic  critical value       p  final p
+    x0          1       1.829  smooth 51.0             3.6  0.0050   0.0050
+    x2          2       0.258    line 17.4             3.5  0.0050   0.0050
+    x1          5              smooth 48.2                  0.0050
+    Joint information with the target: 2.087 bit.
+    Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.05.
+    >>> record.inclusion_step("x2").conditioning_set, record.is_sequential
+    (('x0',), False)
     >>> record.notes
-    ('Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.',)
+    ('Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.05.',)
     >>> [f"{step.phase} {step.chosen}: {step.outcome}" for step in record.tests]
     ['forward x0: included', 'forward x2: included', 'forward x1: not included', 'backward x2:
     retained', 'marginal x0: included']
@@ -346,6 +342,12 @@ class Selection(TabularResult):
     def selected(self) -> tuple[str, ...]:
         """All selected features without the fixed ones: the minimal set, then `also_relevant`."""
         return (*self.features, *self.also_relevant)
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether tests by an estimator stop early, so that p only shows if it is below alpha."""
+        is_auto = self.settings.n_permutations == "auto"
+        return is_auto and any(step.unit == "bit" for step in self.tests)
 
     @property
     def tests(self) -> tuple[Step, ...]:
@@ -398,7 +400,7 @@ class Selection(TabularResult):
             )
         if not self.is_complete:
             notes.append("The fit was interrupted: this is the selection so far.")
-        if self.settings.n_permutations == "auto":
+        if self.is_sequential:
             notes.append(
                 "Sequential tests stop early: a p-value only shows whether it is below alpha."
             )
@@ -418,7 +420,7 @@ class Selection(TabularResult):
             if step.accepted and len(names) > 1:
                 whose = "the tuple" if step.phase == "lookahead" else shown(step.chosen)
                 who = listed(names)
-                notes.append(f"{who} were included jointly: score and p are those of {whose}.")
+                notes.append(f"{who} were included jointly: statistic and p are those of {whose}.")
         return notes
 
     def not_confirmed(self) -> list[str]:
@@ -501,13 +503,11 @@ class Selection(TabularResult):
     def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table of the selected features, then the notes."""
         rows = feature_rows(self)
-        has_bits = all(row["unit"] in ("bit", None) for row in rows)  # one estimator
-        header = ["feature", "step", "bits added", "estimator"]
-        header += ["score", "critical value", "p", "final p"]
-        cells = [header, *map(_cells, rows)]
-        lines: list[str | TextTable] = [
-            TextTable([[*row[:3], *row[4:]] for row in cells] if has_bits else cells)
-        ]
+        has_bits = all(row["unit"] in ("bit", None) for row in rows)
+        header = ["feature", "step", "bits added", "score" if has_bits else "statistic"]
+        header += ["critical value", "p", "final p"]
+        cells = [header, *(_cells(row, not has_bits) for row in rows)]
+        lines: list[str | TextTable] = [TextTable(cells)]
         if not self.selected:
             meaning = f": {NOTHING_TO_FIND}" * bool(self.is_complete and self.steps)
             what = "only fixed features" if self.fixed_features else "no feature"
@@ -553,7 +553,7 @@ def candidate_rows(step: Step) -> list[dict[str, Any]]:
         {
             **{name: getattr(step, name) for name in STEP_COLUMNS},
             "candidate": candidate,
-            "bits": step.values[place],
+            "bits": None if isnan(step.values[place]) else step.values[place],
             "estimator": step.estimators[place],
             "score": step.scores[place],
             "p_value": step.p_values[place] if step.p_values else None,
@@ -565,10 +565,12 @@ def candidate_rows(step: Step) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], with_function: bool) -> list[str]:
     digits = 4 if row["unit"] == "bit" else 1
     places = {"score": digits, "critical_value": digits, "p_value": 4, "final_p": 4}
     numbers = [number(row[key], known, unknown="") for key, known in places.items()]
     step = "fixed" if row["is_fixed"] else str(row["step"])
     bits = number(row["bits_added"], DIGITS, unknown="")
-    return [shown(row["name"]), step, bits, row["estimator"] or "", *numbers]
+    if with_function and row["estimator"]:
+        numbers[0] = f"{row['estimator']} {numbers[0]}"
+    return [shown(row["name"]), step, bits, *numbers]
