@@ -16,7 +16,6 @@ from pidselect.estimators import (
     Copula,
     Discrete,
     Gaussian,
-    Mixed,
     resolve,
 )
 from pidselect.estimators.registry import BY_TYPES

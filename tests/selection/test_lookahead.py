@@ -8,7 +8,6 @@ from math import inf
 
 import numpy as np
 import pytest
-from pidselect.significance.standardize import PILOT_PERMUTATIONS
 from systems import (
     bits,
     chosen,
