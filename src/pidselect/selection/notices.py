@@ -19,8 +19,8 @@ from pidselect.selection.pool import FeaturePool, Features
 from pidselect.selection.result import Selection, Step
 
 #: A column determines a continuous target if its information is that of a correlation with this
-#: R², and a discrete target if it is this share of the entropy: of estimates, and of the lower bound
-#: that the score test has for the strongest candidates.
+#: R², and a discrete target if it is this share of the entropy: of estimates, and of the lower
+#: bound that the score test has for the strongest candidates.
 DETERMINING_R2, DETERMINING_SHARE = (0.99, 0.985), (0.95, 0.92)
 
 
