@@ -46,7 +46,7 @@ def make_house(n_samples: int = 500) -> tuple[pd.DataFrame, np.ndarray]:
 def main(folder: Path) -> None:
     """Select, explain and decompose, and draw it all."""
     X, lamp = make_house()
-    selector = PIDSelector(n_permutations=100, random_state=0).fit(X, lamp)
+    selector = PIDSelector(random_state=0).fit(X, lamp)
     explanation = selector.explain(X, lamp)
     often = stability(selector, X, lamp, n_subsamples=20, random_state=0)
     sources = [X[name] for name in ("upstairs", "downstairs", "power")]

@@ -40,7 +40,7 @@ def main(picture: Path) -> None:
     """Select features of scikit-learn's table of tumours, and photograph the report."""
     X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     diagnosis = y.map({0: "malignant", 1: "benign"}).rename("diagnosis")
-    selector = PIDSelector(n_permutations=100, random_state=0, n_jobs=-1).fit(X, diagnosis)
+    selector = PIDSelector(random_state=0, n_jobs=-1).fit(X, diagnosis)
     with TemporaryDirectory() as folder:
         page = write_report(selector, X, diagnosis, Path(folder) / "report.html")
         photograph(page, picture)

@@ -21,7 +21,7 @@ X.head(4).T
 # %%
 # Fifty permutations per test are enough for a first look. ``random_state`` makes the result
 # reproducible to the bit.
-selector = PIDSelector(n_permutations=50, n_jobs=-1, random_state=0).fit(X, y)
+selector = PIDSelector(n_jobs=-1, random_state=0).fit(X, y)
 print(selector.selection_)
 
 # %%

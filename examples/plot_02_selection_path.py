@@ -15,7 +15,7 @@ from pidselect import PIDSelector, SelectionPathDisplay, datasets
 # has a quadratic effect.
 problem = datasets.friedman(random_state=0)
 X = pd.DataFrame(problem.X, columns=problem.names)
-selection = PIDSelector(n_permutations=100, random_state=0).fit(X, problem.y).selection_
+selection = PIDSelector(random_state=0).fit(X, problem.y).selection_
 
 # %%
 # Each group of dots is a step, each dot a candidate at its score: the number of standard deviations

@@ -35,7 +35,7 @@ print("mRMR:", ", ".join(mrmr.fit(X, problem.y).selection_.features))
 # %%
 # **Conditional mutual information**, the default criterion, conditions on all selected columns. It
 # detects the interaction of X1 and X2 and rejects the copies.
-selector = PIDSelector(n_permutations=50, n_jobs=-1, random_state=0).fit(X, problem.y)
+selector = PIDSelector(n_jobs=-1, random_state=0).fit(X, problem.y)
 print("pidselect:", ", ".join(selector.selection_.features))
 print("true by construction:", ", ".join(problem.names[i] for i in problem.relevant))
 

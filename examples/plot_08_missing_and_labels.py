@@ -29,14 +29,14 @@ except ValueError as error:
 
 # %%
 # ``missing="drop"`` drops rows with any missing value: here nearly a quarter, and most hot days.
-dropped = PIDSelector(n_permutations=50, n_jobs=-1, missing="drop", random_state=0).fit(X, y)
+dropped = PIDSelector(n_jobs=-1, missing="drop", random_state=0).fit(X, y)
 print(dropped.selection_.settings.n_samples, "rows of 300 are left")
 print(", ".join(dropped.selection_.features))
 
 # %%
 # ``missing="category"`` keeps all rows: a missing value is a level of its own. Now the ice cream
 # sales are selected as well: where the temperature is missing, they are informative about it.
-kept = PIDSelector(n_permutations=50, n_jobs=-1, missing="category", random_state=0).fit(X, y)
+kept = PIDSelector(n_jobs=-1, missing="category", random_state=0).fit(X, y)
 SelectionPathDisplay.from_selection(kept.selection_)
 
 # %%

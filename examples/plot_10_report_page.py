@@ -16,7 +16,7 @@ from pidselect import PIDSelector, write_report
 # %%
 # Wines of three cultivars, thirteen measurements.
 X, y = load_wine(return_X_y=True, as_frame=True)
-selector = PIDSelector(n_permutations=100, random_state=0).fit(X, y)
+selector = PIDSelector(random_state=0).fit(X, y)
 page = write_report(selector, X, y, Path(mkdtemp()) / "wine.html", title="Three growers of wine")
 
 # %%

@@ -28,7 +28,7 @@ pain = level[patient] - 0.7 * X["dose"] + 0.3 * rng.normal(size=300)
 
 # %%
 # Permuting all 300 rows as if they were independent, the room is selected.
-selector = PIDSelector(n_permutations=100, random_state=0)
+selector = PIDSelector(random_state=0)
 SelectionPathDisplay.from_selection(selector.fit(X, pain).selection_)
 
 # %%

@@ -45,18 +45,18 @@ class TabularResult:
     def to_dict(self) -> dict[str, Any]:
         """Return plain dicts, lists, strings and numbers, ready for JSON.
 
-        JSON has no infinite numbers: they are the strings "inf", "-inf" and "nan", which ``float``
-        converts back.
+        JSON has no infinite numbers: they are the strings "inf" and "-inf", which ``float``
+        converts back. An unknown number is None.
 
         Examples
         --------
         >>> import json
         >>> from pidselect import PIDSelector, datasets
         >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-        >>> record = PIDSelector(n_permutations=50, random_state=0).fit(X, y).selection_
+        >>> record = PIDSelector(random_state=0).fit(X, y).selection_
         >>> read = json.loads(json.dumps(record.to_dict()))
         >>> read["features"], read["settings"]["estimator"], len(read["steps"])
-        (['x1', 'x0'], {'discrete': 'Discrete()'}, 3)
+        (['x1', 'x0'], 'ScoreTest()', 3)
         """
         plain: dict[str, Any] = to_plain(self)
         return plain

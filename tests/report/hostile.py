@@ -56,8 +56,8 @@ def step(
         candidates=tuple(names),
         values=tuple(first),
         scores=tuple(60 * value for value in first),
-        unit="sd",
-        estimators=("ksg-rank",) * len(names),
+        unit="",
+        estimators=("line",) * len(names),
         p_values=tuple(p_values),
         chosen=names[0],
         critical_value=7.5,
@@ -71,10 +71,10 @@ def step(
 
 SETTINGS = Settings(
     criterion="cmi",
-    estimator={"ksg-rank": "KSG(scale='rank')", "copula": "Copula()"},
+    estimator="ScoreTest()",
     alpha=0.05,
     n_permutations=200,
-    surrogates=("global", "local"),
+    surrogates=("global",),
     shared_permutations=True,
     n_groups=None,
     backward="minimum",

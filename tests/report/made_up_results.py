@@ -44,7 +44,7 @@ def step(candidates: Any, scores: Any, chosen: str, accepted: bool, given: Any) 
         "candidates": list(candidates),
         "values": [float(score) / 30 for score in scores],
         "scores": [float(score) for score in scores],
-        "unit": "sd",
+        "unit": "",
         "chosen": chosen,
         "critical_value": 4.0,
         "p_value": 0.01,

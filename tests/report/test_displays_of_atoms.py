@@ -86,7 +86,7 @@ def test_infinite_parts_come_last_and_are_marked():
 def test_candidates_of_each_step():
     """As in figure 3B of the paper: the noise of X1 is synergistic with it, X2 redundant."""
     toy = datasets.toy(300, random_state=1)
-    selector = PIDSelector(n_permutations=50, random_state=0).fit(toy.X, toy.y)
+    selector = PIDSelector(random_state=0).fit(toy.X, toy.y)
     explanation = selector.explain(toy.X, toy.y, path=True)
     bars = {bar.name: bar for bar in AtomBarsDisplay.from_path(explanation).bars}
     assert bars["step 1: x0"].note == "included"

@@ -8,6 +8,7 @@ from matplotlib.colors import to_hex
 from pidselect.report.displays import SelectionPathDisplay
 from pidselect.report.displays.path import CHOSEN, CRITICAL
 from pidselect.selection import PIDSelector
+from pidselect.significance.score import NOTHING
 
 
 def draw(record, **more):
@@ -110,12 +111,28 @@ def test_infinite_scores_stand_at_the_edge():
 
 def test_a_dot_above_the_mark_is_explained():
     record = made_up_results.selection(4, 2)
-    assert "another test" not in draw(record).ax_.get_xlabel()
+    assert "above" not in draw(record).ax_.get_xlabel()
     chosen = record["steps"][0]["candidates"].index(record["steps"][0]["chosen"])
     record["steps"][0]["scores"][chosen - 1] = 31.0
     display = draw(record)
-    assert "another test" in display.ax_.get_xlabel()
-    assert "another test" in display.describe()
+    assert "less information" in display.ax_.get_xlabel()
+    assert "less information" in display.describe()
+    in_bits = draw({**record, "steps": [{**step, "unit": "bit"} for step in record["steps"]]})
+    assert "another test" in in_bits.describe()
+
+
+def test_small_statistics_are_seen_beside_large_ones_and_what_is_determined_is_not_drawn():
+    record = made_up_results.selection(4, 2)
+    record["steps"][0]["scores"] = [400.0, 4.0, NOTHING, 0.0]
+    record["steps"][0]["chosen"] = "feature_0"
+    display = draw(record)
+    height = display.ax_.transAxes.inverted().transform
+    (_, large), (_, small), (_, none) = height(
+        display.ax_.transData.transform([[1.0, value] for value in (400.0, 4.0, 0.0)])
+    )
+    assert (small - none) / (large - none) == pytest.approx(0.1)
+    assert np.isnan(display.steps[0].scores[2])
+    assert sum(len(cloud.get_offsets()) for cloud in display.ax_.collections) == 2 + 2
 
 
 def test_very_many_dots_become_a_picture():

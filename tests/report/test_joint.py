@@ -212,7 +212,7 @@ def test_groups_and_several_targets_have_a_reason_instead():
 @pytest.fixture(scope="module")
 def selector():
     lamp = (TABLE.wind + TABLE.rain) % 3 == 0
-    return PIDSelector(lookahead=2, n_permutations=99, random_state=0).fit(TABLE, lamp), lamp
+    return PIDSelector(lookahead=2, random_state=0).fit(TABLE, lamp), lamp
 
 
 def test_a_display_of_the_pair_or_of_any_two_columns(selector):
@@ -239,7 +239,7 @@ def test_empty_cells_are_marked_in_the_display():
 
 
 def test_without_a_pair_the_display_says_so():
-    fitted = PIDSelector(n_permutations=20, random_state=0).fit(TABLE, TABLE.day)
+    fitted = PIDSelector(random_state=0).fit(TABLE, TABLE.day)
     display = JointDisplay.from_selector(fitted, TABLE, TABLE.day)
     assert "no two single columns" in repr(display)
     assert len(display.ax_.texts) == 1

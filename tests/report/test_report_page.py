@@ -132,7 +132,7 @@ def test_no_sentence_stands_twice(reader):
 def test_the_chart_has_a_bar_and_a_whisker_for_each_feature():
     summary = plain(9, 2)
     first = summary["features"][0]
-    bars = importance_bars(summary["features"], summary["settings"])
+    bars = importance_bars(summary["features"], summary)
     (_, start, unique), (_, second, synergy) = bars[0]["parts"]
     assert start == 0.0
     assert second == unique
@@ -153,16 +153,16 @@ def test_the_chart_has_a_bar_and_a_whisker_for_each_feature():
 
 def test_long_and_infinite_bars_stay_within_the_chart():
     summary = plain(40, 35)
-    features, settings = summary["features"], summary["settings"]
-    bars = importance_bars(features, settings)
+    features = summary["features"]
+    bars = importance_bars(features, summary)
     assert [bar["selected"] for bar in bars] == [True] * 30 + [False] * 2
     features[0] |= {"unique": "inf", "added": "inf", "intervals": {"added": [0.1, "inf"]}}
-    for bar in importance_bars(features, settings):
+    for bar in importance_bars(features, summary):
         assert all(0 <= start <= start + width <= 100.01 for _, start, width in bar["parts"])
         assert all(0 <= end <= 100 for end in bar["whisker"])
     features[1] |= dict.fromkeys(("unique", "added", "synergy", "share", "p_value"))
     features[1]["intervals"] = {}
-    assert importance_bars(features, settings)[1]["whisker"] is None
+    assert importance_bars(features, summary)[1]["whisker"] is None
     render_report(plain(40, 35, features=features))
 
 
@@ -178,14 +178,6 @@ def test_lower_bounds_and_values_of_the_fit_are_marked():
     text = text_of(summary)
     assert "Adds on these rows" in text
     assert "adds in the fit 0.987" in text  # equal in all rows, said once
-
-
-def test_the_joint_information_by_order():
-    assert "by order" not in text_of(plain())
-    summary = plain()
-    summary["explanation"]["orders"] = {"single": 0.5, "pairs": 0.25, "higher": 0.0}
-    expected = "by order, in bits: single 0.500, pairs 0.250, higher 0.000."
-    assert expected in text_of(summary)
 
 
 def test_equal_columns_are_said_once():
@@ -361,7 +353,7 @@ def test_settings_versions_and_the_command_are_there():
     text = HTMLReader(render_report(plain())).text
     for words in (
         "Seed 7 :",
-        "estimator ksg-rank: KSG(scale='rank'); copula: Copula()",
+        "estimator ScoreTest()",
         "n_groups none",
         "--seed 7",
         "scikit-learn",
@@ -438,12 +430,12 @@ def _replaced(value, text, fixed):
 
 def test_a_report_is_written_for_a_fitted_selector(tmp_path):
     toy = datasets.toy(120, random_state=1)
-    selector = PIDSelector(n_permutations=20, max_features=1).fit(toy.X, toy.y)
+    selector = PIDSelector(max_features=1).fit(toy.X, toy.y)
     path = write_report(selector, toy.X, toy.y, tmp_path / "new" / "r.html", title="<Toy>")
     text = HTMLReader(path.read_text("utf-8")).text
     assert text.startswith("<Toy>")
     seed = selector.selection_.settings.seed
-    assert "PIDSelector(max_features=1, n_permutations=20," in text
+    assert "PIDSelector(max_features=1," in text
     assert f"random_state={seed}" in text
     assert [file.name for file in path.parent.iterdir()] == ["r.html"]
 
@@ -451,7 +443,7 @@ def test_a_report_is_written_for_a_fitted_selector(tmp_path):
 def test_a_report_shows_the_target_over_a_jointly_included_pair(tmp_path):
     X = np.random.default_rng(0).integers(0, 2, size=(200, 3))
     y = pd.Series(X[:, 0] ^ X[:, 1], name="lamp")
-    selector = PIDSelector(lookahead=2, n_permutations=99, random_state=0).fit(X, y)
+    selector = PIDSelector(lookahead=2, random_state=0).fit(X, y)
     text = HTMLReader(write_report(selector, X, y, tmp_path / "r.html").read_text("utf-8")).text
     assert "Jointly included: x0 and x1. Neither is significant alone." in text
     assert "The share of lamp = 1 ranges from 0.00 to 1.00" in text
@@ -459,7 +451,7 @@ def test_a_report_shows_the_target_over_a_jointly_included_pair(tmp_path):
 
 def test_a_known_explanation_is_not_computed_again(tmp_path, monkeypatch):
     toy = datasets.toy(120, random_state=1)
-    selector = PIDSelector(n_permutations=20, max_features=1, random_state=0).fit(toy.X, toy.y)
+    selector = PIDSelector(max_features=1, random_state=0).fit(toy.X, toy.y)
     explanation = selector.explain(toy.X, toy.y)
     monkeypatch.delattr(PIDSelector, "explain")
     path = write_report(selector, toy.X, toy.y, tmp_path / "r.html", explanation=explanation)
@@ -490,7 +482,7 @@ def test_a_file_is_replaced_at_once_or_left_as_it_was(tmp_path, monkeypatch):
 def test_groups_and_held_out_rows(tmp_path):
     toy = datasets.toy(160, random_state=1)
     groups = np.repeat(np.arange(4), 20)
-    selector = PIDSelector(n_permutations=20, max_features=1, random_state=0)
+    selector = PIDSelector(max_features=1, random_state=0)
     selector.fit(toy.X[:80], toy.y[:80], groups)
     path = write_report(selector, toy.X[:80], toy.y[:80], tmp_path / "r.html", groups=groups)
     text = HTMLReader(path.read_text("utf-8")).text

@@ -126,18 +126,36 @@ def significance(**more):
     return " ".join(summary(**more)["significance"])
 
 
+def by_estimator(**more):
+    record = hostile.selection(NAMES, 2)
+    steps = tuple(replace(step, unit="bit", **more) for step in record.steps)
+    settings = replace(hostile.SETTINGS, estimator="KSG()")
+    return replace(record, steps=steps, settings=settings)
+
+
 def test_level_permutations_and_final_p_values():
     text = significance()
-    assert all(number in text for number in ("0.05", "200 permutations", "0.005", "5 %"))
+    assert all(number in text for number in ("residuals", "200 times", "0.05", "80 %", "20 %"))
+    assert f"{1 / 201 / 0.8:.3g}" in text  # the smallest p-value: over the share of its test
+    assert "adjusted" not in text
     assert "wind" not in text
+    text = " ".join(summarise(by_estimator(), metadata=METADATA)["significance"])
+    assert all(words in text for words in ("0.05", "200 permutations", "0.005", "5 %", "adjusted"))
     weak = summary(p_values={"wind": 0.3, "rain": 0.01})["significance"][-1]
     assert "wind" in weak
     assert "rain" not in weak
 
 
 def test_sequential_and_omitted_tests():
-    early = significance(settings=replace(hostile.SETTINGS, n_permutations="auto"))
-    assert "at most 200 permutations" in early
+    auto = replace(hostile.SETTINGS, n_permutations="auto")
+    found = summary(settings=auto)
+    assert "sequential" not in " ".join(found["significance"]).lower()
+    assert f"{1 / 251 / 0.8:.3g}" in " ".join(found["significance"])
+    assert not found["is_sequential"]
+    early = summarise(replace(by_estimator(), settings=auto), metadata=METADATA)
+    assert "at most 200 permutations" in " ".join(early["significance"])
+    assert early["is_sequential"]
+    assert "stop early" in " ".join(early["significance"])
     (none,) = summary(settings=replace(hostile.SETTINGS, n_permutations=0))["significance"]
     assert "n_permutations" in none
 
@@ -173,7 +191,7 @@ def test_stability():
 def test_selected_features_have_their_tests():
     first, second = summary(p_values={"wind": 0.005, "rain": 0.01})["selected"]
     assert (second["name"], second["step"], second["bits_added"]) == ("rain", 2, 0.25)
-    assert (second["p_value"], second["final_p"], second["estimator"]) == (0.005, 0.01, "ksg-rank")
+    assert (second["p_value"], second["final_p"], second["estimator"]) == (0.005, 0.01, "line")
     assert first["name"] == "wind"
     assert summary(p_values={})["selected"][0]["final_p"] is None
 
@@ -198,6 +216,35 @@ def test_features_that_are_relevant_but_not_in_the_minimal_set():
     assert [row["name"] for row in rows] == ["wind", "rain", "hour", "day"]
     assert [row["selected"] for row in rows] == [True, True, True, False]
     assert [row["is_minimal"] for row in rows] == [True, True, False, True]
+
+
+def test_where_pairs_are_searched_single_candidates_share_the_rest_of_the_level():
+    record = hostile.selection(NAMES, 2)
+    pair = replace(record.steps[2], phase="lookahead", estimators=("interaction",) * 2)
+    found = summarise(replace(record, steps=(*record.steps, pair)), metadata=METADATA)
+    assert "64 % for the score test, 16 %" in " ".join(found["significance"])
+    assert "20 % for pairs" in " ".join(found["significance"])
+
+
+def test_information_that_was_not_estimated_is_null():
+    record = hostile.selection(NAMES, 2)
+    first = record.steps[0]
+    unknown = replace(first, values=(first.values[0], *[np.nan] * (len(first.values) - 1)))
+    record = replace(record, steps=(unknown, *record.steps[1:]))
+    found = summarise(record, metadata=METADATA)
+    bits = {row["name"]: row["bits"] for row in found["steps"][0]["candidates"]}
+    assert bits == {"wind": first.values[0], "rain": None, "day": None, "hour": None}
+    assert found["selection"]["steps"][0]["values"][1:] == [None] * 3
+    frame = record.to_frame()
+    assert np.isnan(np.array(frame[frame["step"] == 1]["bits"], dtype=float)).tolist() == [
+        False,
+        *[True] * 3,
+    ]
+    page = render_report(found)
+    assert not re.search(r">\s*nan", page)
+    other = replace(unknown, chosen="rain", p_value=0.5)
+    assert "nan" not in str(other)
+    assert "p = 0.5" in str(other)
 
 
 def test_a_step_lists_the_chosen_one_and_then_the_nearest():

@@ -101,10 +101,10 @@ def to_plain(value: Any) -> Any:
     """Return dicts, lists, strings and numbers that JSON can hold; of records, their fields.
 
     The frame library of the caller is left out. JSON has no infinite numbers: they become the texts
-    "inf" and "-inf" (and "nan"), which ``float`` reads.
+    "inf" and "-inf", which ``float`` reads. NaN, an unknown value, becomes None.
 
-    >>> to_plain({"bits": (1.5, float("inf"))})
-    {'bits': [1.5, 'inf']}
+    >>> to_plain({"bits": (1.5, float("inf"), float("nan"))})
+    {'bits': [1.5, 'inf', None]}
     """
     if is_dataclass(value):
         names = [field.name for field in fields(value) if field.name != "frame_library"]
@@ -116,7 +116,7 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [to_plain(item) for item in value]
     if isinstance(value, float):
-        return float(value) if isfinite(value) else str(float(value))
+        return float(value) if isfinite(value) else None if isnan(value) else str(float(value))
     return value
 
 

@@ -34,7 +34,7 @@ class Atoms:
 
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 300, random_state=0)
-    >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+    >>> selector = PIDSelector(random_state=0).fit(X, y)
     >>> step = selector.explain(X, y, path=True).path.steps[1]
     >>> step.conditioning_set
     ('x0',)

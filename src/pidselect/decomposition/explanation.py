@@ -122,7 +122,7 @@ class FeatureExplanation:
     --------
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 300, random_state=0)
-    >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+    >>> selector = PIDSelector(random_state=0).fit(X, y)
     >>> feature = selector.explain(X, y)["x0"]
     >>> abs(feature.unique + feature.shared - feature.information) < 1e-9
     True
@@ -191,7 +191,7 @@ class Pairs(TabularResult):
     --------
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 300, random_state=0)
-    >>> pairs = PIDSelector(n_permutations=50, random_state=0).fit(X, y).explain(X, y).pairs
+    >>> pairs = PIDSelector(random_state=0).fit(X, y).explain(X, y).pairs
     >>> print(pairs)
     In bits, by broja, posterior states
     feature  and  redundancy  synergy  dependent
@@ -269,9 +269,6 @@ class Explanation(TabularResult):
         Whether the samples are those of the fit, so that values are optimistic.
     path : Selection, optional
         The record of the fit with the atoms of the candidates of each step, with ``path=True``.
-    orders : mapping of str to float
-        With ``path=True``, the joint information by order: of "single" features in an additive
-        model, of "pairs" in addition, and of "higher" order.
 
     Examples
     --------
@@ -279,7 +276,7 @@ class Explanation(TabularResult):
 
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 300, random_state=0)
-    >>> explanation = PIDSelector(n_permutations=50, random_state=0).fit(X, y).explain(X, y)
+    >>> explanation = PIDSelector(random_state=0).fit(X, y).explain(X, y)
     >>> explanation.to_frame()[["name", "role", "unique", "shared", "synergy"]]
       name               role  unique  shared  synergy
     0   x1  strongly relevant   0.008   0.355    0.537
@@ -303,7 +300,6 @@ class Explanation(TabularResult):
     notes: tuple[str, ...] = ()
     in_sample: bool = False
     path: Any = None
-    orders: Mapping[str, float] = field(default_factory=dict)
     frame_library: str | None = None
 
     @property

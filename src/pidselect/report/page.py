@@ -121,7 +121,7 @@ def write_report(
     >>> import tempfile
     >>> from pidselect import PIDSelector, datasets, write_report
     >>> toy = datasets.toy(100, random_state=1)
-    >>> selector = PIDSelector(n_permutations=20, random_state=0).fit(toy.X, toy.y)
+    >>> selector = PIDSelector(random_state=0).fit(toy.X, toy.y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = write_report(selector, toy.X, toy.y, f"{folder}/report.html").read_text("utf-8")
     >>> "2 of 3 columns selected at level 0.05: x0 and x2; jointly they have" in page
@@ -180,7 +180,7 @@ def _view(summary: Record) -> dict[str, Any]:
     profiles = sorted(summary["profiles"], key=lambda one: order.get(one["feature"], 0))
     profiles = [pictures.target_plot(one, profiles) for one in profiles]
     plots = {one["feature"]: f"plot-{place}" for place, one in enumerate(profiles, start=1)}
-    bars = pictures.importance_bars(features, summary["settings"])
+    bars = pictures.importance_bars(features, summary)
     return {
         **summary,
         "created": datetime.fromisoformat(summary["created"]),
@@ -202,7 +202,6 @@ def _view(summary: Record) -> dict[str, Any]:
         "max_names": MAX_NAMES,
         "max_shade": pictures.MAX_SHADE,
         "few_steps": FEW_STEPS,
-        "bits": pictures.number,
         "percent": pictures.percent,
         "count": counted,
         "unbroken": unbroken,
@@ -229,15 +228,13 @@ def _setting(value: Any) -> str:
 
     Examples
     --------
-    >>> _setting(["global", "local"]), _setting(None), _setting({"copula": "Copula()"})
-    ('global, local', 'none', 'copula: Copula()')
+    >>> _setting(["global", "local"]), _setting(None), _setting(True)
+    ('global, local', 'none', 'yes')
     """
     if value is None:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_setting(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_setting, value))
     return str(value)

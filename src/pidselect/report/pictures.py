@@ -79,7 +79,7 @@ def explained_features(features: Sequence[Record]) -> list[Record]:
     return [one for one in features if one["role"] not in ("duplicate", "skipped")]
 
 
-def importance_bars(features: Sequence[Record], settings: Record) -> list[dict[str, Any]]:
+def importance_bars(features: Sequence[Record], summary: Record) -> list[dict[str, Any]]:
     """Return the features of the chart with their bars, in percent of its width, and their texts.
 
     `parts` are (name, start, width), `whisker` are the ends of the interval of the added
@@ -105,7 +105,7 @@ def importance_bars(features: Sequence[Record], settings: Record) -> list[dict[s
             start = round(start + width, 2)
         interval = one["intervals"].get("added")
         share = f" ({percent(one['share'])})" if one["share"] is not None else ""
-        test = p_relation(one["p_value"], settings["alpha"], settings["n_permutations"] == "auto")
+        test = p_relation(one["p_value"], summary["settings"]["alpha"], summary["is_sequential"])
         if not one["selected"] and one["redundant_with"]:
             test += f"; redundant with {cut(shown(one['redundant_with'][0]), 24)}"
         rows.append(
@@ -121,11 +121,26 @@ def importance_bars(features: Sequence[Record], settings: Record) -> list[dict[s
     return rows
 
 
+def root(value: float | str | None) -> float:
+    """Return the square root of a statistic, for small ones are to be seen beside large ones.
+
+    >>> root(9.0), root(-50.0)
+    (3.0, 0.0)
+    """
+    known = to_float(value)
+    return known if math.isnan(known) else math.sqrt(max(0.0, known))
+
+
 def strips(steps: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return the scores of each step in percent of a common scale; infinite ones at its ends."""
-    key = "score" if len({step["unit"] for step in steps}) == 1 else "bits"
-    critical = [to_float(step["critical_value"]) if key == "score" else math.nan for step in steps]
-    scores = [[to_float(row[key]) for row in step["candidates"]] for step in steps]
+    """Return the scores of each step in percent of a common scale; infinite ones at its ends.
+
+    Statistics are drawn by their square roots.
+    """
+    units = {step["unit"] for step in steps}
+    key = "score" if len(units) == 1 else "bits"
+    scale = root if units == {""} else to_float
+    critical = [scale(step["critical_value"]) if key == "score" else math.nan for step in steps]
+    scores = [[scale(row[key]) for row in step["candidates"]] for step in steps]
     known = [value for row in (*scores, critical) for value in row if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)
 
@@ -139,7 +154,7 @@ def strips(steps: Sequence[Record]) -> list[dict[str, Any]]:
             "text": "",
             "is_accepted": step["accepted"],
             "critical": place(line),
-            "chosen": place(to_float(step[key])),
+            "chosen": place(scale(step[key])),
             "dots": sorted(
                 {
                     place(value)

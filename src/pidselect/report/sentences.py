@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from math import isinf
+from collections.abc import Sequence
+from math import ceil, isinf
 
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import counted, cut, listed, number, shown
 from pidselect.decomposition import Explanation
-from pidselect.selection.result import INCLUSION_PHASES, NOTHING_TO_FIND, Selection
+from pidselect.selection.result import (
+    INCLUSION_PHASES,
+    NOTHING_TO_FIND,
+    SINGLE_SHARE,
+    Selection,
+    Step,
+)
 from pidselect.selection.stability import Stability
+from pidselect.significance.staged import PERMUTATIONS_TIMES_LEVEL, STAGES
 
 
 def conclusions(
@@ -109,28 +117,12 @@ def significance(
 
 
 def _tests(selection: Selection) -> list[str]:
-    n_permutations = selection.settings.n_permutations
-    step_alpha, lines = selection.settings.step_alpha, []
-    if tested := [step for step in selection.steps if step.p_value is not None]:
-        level = f"permutation test at level {step_alpha:g}"
-        if n_permutations == "auto":
-            most = max(step.n_permutations for step in tested)
-            lines.append(f"Each step is a sequential {level} with at most {most:,} permutations.")
-        else:
-            lines.append(
-                f"Each step is a {level} with {n_permutations:,} permutations; the smallest "
-                f"possible p-value is {1 / (1 + n_permutations):.3f}."
-            )
-        if joint := [step for step in tested if step.phase == "lookahead"]:
-            single = {step.alpha for step in tested if step.phase == "forward"}
-            levels = ", ".join(f"{alpha:g}" for alpha in sorted(single))
-            lines.append(
-                f"Single candidates are tested at level {levels}, pairs and triples at level "
-                f"{joint[0].alpha:g}; such a test ends early once it cannot be significant."
-            )
-        lines.append(
-            f"False-positive rate of a step without informative candidates: {100 * step_alpha:g} %."
-        )
+    tested, lines = [step for step in selection.steps if step.p_value is not None], list[str]()
+    is_scored = any(step.unit == "" and step.phase != "lookahead" for step in tested)
+    if tested:
+        lines = _score_test(selection, tested) if is_scored else _by_estimator(selection, tested)
+        alpha = 100 * selection.settings.alpha
+        lines.append(f"False-positive rate of a step without informative candidates: {alpha:g} %.")
     if tests := selection.marginal:
         lines.append(
             f"The marginal information of {counted(len(tests.candidates), 'candidate')} is tested "
@@ -138,9 +130,48 @@ def _tests(selection: Selection) -> list[str]:
             "relevant only jointly with others may be missed."
         )
     if selection.p_values:
+        given = "The final p-value is that of a feature given all other selected features"
+        lines.append(f"{given}, adjusted for their number." if not is_scored else f"{given}.")
+    return lines
+
+
+def _score_test(selection: Selection, tested: Sequence[Step]) -> list[str]:
+    """Return what the default test compares, its permutations, shares and smallest p-value."""
+    alpha, most = selection.settings.alpha, max(step.n_permutations for step in tested)
+    share = SINGLE_SHARE if any(step.phase == "lookahead" for step in tested) else 1.0
+    parts = [f"{100 * share * stage.share:g} % for the {stage.name} test" for stage in STAGES]
+    parts += [f"{100 * (1 - share):.0f} % for pairs and triples"] * (share < 1)
+    part, n_permutations = share * STAGES[0].share, selection.settings.n_permutations
+    if n_permutations == "auto":
+        n_permutations = ceil(PERMUTATIONS_TIMES_LEVEL / (alpha * part))
+    smallest = 1 / (1 + n_permutations) / part
+    return [
+        "Each step compares functions of residuals: of what the selected features leave of the "
+        "target and of each candidate. The residuals of the target are permuted, up to "
+        f"{most:,} times, for the null distribution of the maximum over all candidates.",
+        f"The level of a step, {alpha:g}, is shared: {listed(parts)}. A p-value is that of a test "
+        f"over its share; the smallest possible one is {smallest:.3g}.",
+    ]
+
+
+def _by_estimator(selection: Selection, tested: Sequence[Step]) -> list[str]:
+    """Return the tests by an estimator of mutual information: permutations and levels."""
+    n_permutations, lines = selection.settings.n_permutations, list[str]()
+    level = f"permutation test at level {selection.settings.alpha:g}"
+    if n_permutations == "auto":
+        most = max(step.n_permutations for step in tested)
+        lines.append(f"Each step is a sequential {level} with at most {most:,} permutations.")
+    else:
         lines.append(
-            "The final p-value is that of a feature given all other selected features, adjusted "
-            "for their number."
+            f"Each step is a {level} with {n_permutations:,} permutations; the smallest possible "
+            f"p-value is {1 / (1 + n_permutations):.3f}."
+        )
+    if joint := [step for step in tested if step.phase == "lookahead"]:
+        single = {step.alpha for step in tested if step.phase == "forward"}
+        levels = ", ".join(f"{alpha:g}" for alpha in sorted(single))
+        lines.append(
+            f"Single candidates are tested at level {levels}, pairs and triples at level "
+            f"{joint[0].alpha:g}; such a test ends early once it cannot be significant."
         )
     return lines
 

@@ -123,6 +123,7 @@ def summarise(
             "stability": None if stability is None else stability.to_dict(),
             "findings": list(findings),
             "settings": selection.settings,
+            "is_sequential": selection.is_sequential,
             "environment": environment(),
         }
     )

@@ -16,6 +16,8 @@ Record = Mapping[str, Any]
 #: Kinds of columns that stay even if all cells are equal.
 KEPT = ("name", "order", "how", "strip")
 
+SCORE_TITLES = {"score": "Statistic", "critical_value": "Critical value"}
+
 
 @dataclass(frozen=True)
 class TableColumn:
@@ -52,11 +54,11 @@ def _numbers(title: str, values: Iterable[Any], text: Callable[[Any], str] = num
     return TableColumn(title, "number", cells)
 
 
-def _p_values(rows: Iterable[Record], settings: Record, alpha: float | None = None) -> TableColumn:
+def _p_values(rows: Iterable[Record], summary: Record, alpha: float | None = None) -> TableColumn:
     """Return the p-values of tests at a level, that of a row if it has one."""
-    is_sequential, cells = settings["n_permutations"] == "auto", []
+    is_sequential, cells = summary["is_sequential"], []
     for row in rows:
-        value, level = row["p_value"], row.get("alpha", alpha or settings["alpha"])
+        value, level = row["p_value"], row.get("alpha", alpha or summary["settings"]["alpha"])
         text = p_relation(value, level, is_sequential).removeprefix("p ").removeprefix("= ")
         cells.append({"text": "–" if value is None else text, "value": sort_key(value)})
     return TableColumn("p", "number p", cells)
@@ -111,7 +113,7 @@ def selected_table(summary: Record, plots: Mapping[str, str]) -> dict[str, Any]:
             _texts("Type", "type", [row["feature_type"] for row in rows]),
             *_added(summary, rows),
             _numbers(share, [row["share"] for row in rows], percent),
-            _p_values(rows, summary["settings"]),
+            _p_values(rows, summary),
             _texts("Role", "role", [row["role"] for row in rows]),
             _numbers("Frequency", [row["frequency"] for row in rows], percent),
             _texts("In short", "words", short),
@@ -148,7 +150,7 @@ def roles_table(summary: Record, plots: Mapping[str, str]) -> dict[str, Any]:
             _bits("Synergy", "synergy", rows),
             _bits("Shared", "shared", rows),
             _bits("Information", "information", rows),
-            _p_values(rows, summary["settings"]),
+            _p_values(rows, summary),
             _numbers("Frequency", [row["frequency"] for row in rows], percent),
             TableColumn("Parts and remark", "how", how),
         ]
@@ -167,7 +169,7 @@ def _remark(row: Record, summary: Record, plots: Mapping[str, str]) -> str:
 def steps_table(summary: Record) -> dict[str, Any]:
     """Return the table of steps."""
     steps = summary["steps"]
-    in_deviations = any(step["unit"] != "bit" for step in steps)
+    has_statistics = any(step["unit"] != "bit" for step in steps)
     names = [{"name": cut(shown(step["chosen"]))} for step in steps]
     results = [{"text": step["outcome"], "is_accepted": step["accepted"]} for step in steps]
     return make_table(
@@ -175,26 +177,26 @@ def steps_table(summary: Record) -> dict[str, Any]:
             _texts("Step", "order", [str(step["number"]) for step in steps]),
             _texts("Phase", "phase", [step["phase"].replace("_", " ") for step in steps]),
             _names(names, {}, [step["note"] for step in steps], "Tested"),
-            TableColumn("Scores of candidates", "strip", strips(steps)),
+            TableColumn("Candidates", "strip", strips(steps)),
             TableColumn("Result", "outcome", results),
             _numbers("Bits", [step["bits"] for step in steps], _amount),
-            *(_scores(steps, "score", "critical_value") if in_deviations else ()),
-            _p_values(steps, summary["settings"]),
+            *(_scores(steps, "score", "critical_value") if has_statistics else ()),
+            _p_values(steps, summary),
             _numbers("Permutations", [step["n_permutations"] for step in steps], "{:,}".format),
         ]
     )
 
 
 def _scores(rows: Sequence[Record], *keys: str) -> list[TableColumn]:
-    """Return scores and critical values, of which those in bits have no column of their own."""
-    digits = [3 if row.get("unit", "sd") == "bit" else 1 for row in rows]
-    columns = [_texts("Estimator", "estimator", [row["estimator"] for row in rows])]
+    """Return what statistics are of, statistics and critical values; those in bits as such."""
+    digits = [3 if row.get("unit") == "bit" else 1 for row in rows]
+    columns = [_texts("Statistic of", "estimator", [row["estimator"] for row in rows])]
     for key in keys:
         cells = [
             {"text": number(row[key], places), "value": sort_key(row[key])}
             for row, places in zip(rows, digits, strict=True)
         ]
-        columns.append(TableColumn(key.replace("_", " ").capitalize(), "number", cells))
+        columns.append(TableColumn(SCORE_TITLES[key], "number", cells))
     return columns
 
 
@@ -207,7 +209,7 @@ def candidates_table(step: Record, summary: Record) -> dict[str, Any]:
             _names(names, {}, ["tested" * row["is_chosen"] for row in rows], "Candidate"),
             _numbers("Bits", [row["bits"] for row in rows], _amount),
             *(_scores(rows, "score") if step["unit"] != "bit" else ()),
-            _p_values(rows, summary["settings"], step["alpha"]),
+            _p_values(rows, summary, step["alpha"]),
         ]
     )
 

@@ -29,7 +29,6 @@ from pidselect.data.input import column_names
 from pidselect.decomposition.explain import Samples, explain
 from pidselect.decomposition.explanation import DIGITS, Explanation, FeatureExplanation, Role
 from pidselect.decomposition.measures import MEASURES
-from pidselect.decomposition.orders import information_by_order
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.fit import make_context
@@ -140,7 +139,7 @@ def explain_fit(
         pairwise=_pairwise(context, selected),
         subsamples=subsamples,
         alpha=settings.alpha,
-        is_sequential=settings.n_permutations == "auto",
+        is_sequential=record.is_sequential,
         notes=notes,
         n_jobs=context.executor.n_jobs,
     )
@@ -149,8 +148,7 @@ def explain_fit(
     if path:
         own = {one.name: one.information for one in assessed if one.information is not None}
         detailed = with_path_atoms(record, context, features, own, fraction, part, subsamples)
-        orders = _orders(explanation, selected, fraction, part)
-        explanation = replace(explanation, path=detailed, orders=orders)
+        explanation = replace(explanation, path=detailed)
     observer.on_progress(len(features))
     n_samples = context.target.n_samples if by_counts else len(part)
     explanation = replace(explanation, in_sample=in_sample, n_samples=n_samples)
@@ -234,22 +232,6 @@ def _pairwise(context: SelectionContext, selected: Sequence[Feature]) -> FloatAr
     for (i, j), value in zip(pairs, found, strict=True):
         values[i, j] = value
     return values
-
-
-def _orders(
-    explanation: Explanation, selected: Sequence[Feature], fraction: SharedFraction, rows: IntArray
-) -> dict[str, float]:
-    """Return the joint information of three and more features by order, in bits."""
-    blocks = [feature.block.take(rows) for feature in selected if len(feature.block)]
-    joint = explanation.information
-    if len(blocks) < 3 or joint is None or not math.isfinite(joint):
-        return {}
-    shares = information_by_order(blocks, fraction.target_states, fraction.seed)
-    bits = {name: round(share * joint, DIGITS) for name, share in shares.items()}
-    if bits:  # so that they sum to the joint information
-        others = math.fsum(value for name, value in bits.items() if name != "single")
-        bits["single"] = round(joint - others, DIGITS)
-    return bits
 
 
 def _rows_of_states(context: SelectionContext) -> IntArray:

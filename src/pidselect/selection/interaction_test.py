@@ -61,7 +61,7 @@ class InteractionTestResult:
             candidates=(name,),
             values=(self.bits,),
             scores=(self.observed,),
-            unit="sd",
+            unit="",
             estimators=("interaction",),
             p_values=(p_value,),
             chosen=name,

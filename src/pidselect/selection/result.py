@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import isnan
 from typing import Any, Literal
 
 from pidselect.data import FeatureType
@@ -78,10 +79,10 @@ class Settings:
 
     >>> from pidselect import PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-    >>> record = PIDSelector(n_permutations=50).fit(X, y).selection_
+    >>> record = PIDSelector().fit(X, y).selection_
     >>> record.settings.surrogates, record.settings.target_types, record.settings.alpha
     (('global', 'residual'), ('nominal',), 0.05)
-    >>> again = PIDSelector(n_permutations=50, random_state=record.settings.seed).fit(X, y)
+    >>> again = PIDSelector(random_state=record.settings.seed).fit(X, y)
     >>> again.selection_ == record
     True
     """
@@ -244,18 +245,18 @@ class Step:
         """Return score, critical value and p-value of the chosen candidate as text."""
         if self.p_value is None:
             return "not tested"
-        digits = 4 if self.unit == "bit" else 1
-        parts = [] if self.unit == "bit" else [f"statistic {self.score:.1f}, {self.estimator}"]
+        digits, parts = 4, list[str]()
+        if self.unit != "bit":
+            digits, parts = 1, [f"statistic {self.score:.1f}", *filter(None, [self.estimator])]
         if self.critical_value is not None:
             parts.append(f"critical value {self.critical_value:.{digits}f}")
         return ", ".join([*parts, f"p = {self.p_value:.4f}"])
 
     def __str__(self) -> str:
         comment = f"; {self.comment}" if self.comment else ""
-        return (
-            f"{self.phase:9} {shown(self.chosen)}: {self.value:.3f} bit ({self.describe_test()}), "
-            f"{self.outcome}{comment}"
-        )
+        test = self.describe_test()
+        found = test if isnan(self.value) else f"{self.value:.3f} bit ({test})"
+        return f"{self.phase:9} {shown(self.chosen)}: {found}, {self.outcome}{comment}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -297,7 +298,7 @@ class Selection(TabularResult):
     --------
     >>> from pidselect import PIDSelector, datasets
     >>> toy = datasets.toy(200, random_state=1)
-    >>> selector = PIDSelector(n_permutations=50, select="relevant", random_state=0)
+    >>> selector = PIDSelector(select="relevant", random_state=0)
     >>> record = selector.fit(toy.X, toy.y).selection_
     >>> record.features, record.also_relevant, record.selected
     (('x0', 'x2'), ('x1',), ('x0', 'x2', 'x1'))
@@ -335,6 +336,12 @@ class Selection(TabularResult):
     def selected(self) -> tuple[str, ...]:
         """All selected features without the fixed ones: the minimal set, then `also_relevant`."""
         return (*self.features, *self.also_relevant)
+
+    @property
+    def is_sequential(self) -> bool:
+        """Whether tests by an estimator stop early, so that p only shows if it is below alpha."""
+        is_auto = self.settings.n_permutations == "auto"
+        return is_auto and any(step.unit == "bit" for step in self.tests)
 
     @property
     def tests(self) -> tuple[Step, ...]:
@@ -387,7 +394,7 @@ class Selection(TabularResult):
             )
         if not self.is_complete:
             notes.append("The fit was interrupted: this is the selection so far.")
-        if self.settings.n_permutations == "auto":
+        if self.is_sequential:
             notes.append(
                 "Sequential tests stop early: a p-value only shows whether it is below alpha."
             )
@@ -490,13 +497,11 @@ class Selection(TabularResult):
     def _blocks(self) -> list[list[str | TextTable]]:
         """Return a table of the selected features, then the notes."""
         rows = feature_rows(self)
-        has_bits = all(row["unit"] in ("bit", None) for row in rows)  # one estimator
-        header = ["feature", "step", "bits added", "estimator"]
-        header += ["score", "critical value", "p", "final p"]
-        cells = [header, *map(_cells, rows)]
-        lines: list[str | TextTable] = [
-            TextTable([[*row[:3], *row[4:]] for row in cells] if has_bits else cells)
-        ]
+        has_bits = all(row["unit"] in ("bit", None) for row in rows)
+        header = ["feature", "step", "bits added", "score" if has_bits else "statistic"]
+        header += ["critical value", "p", "final p"]
+        cells = [header, *(_cells(row, not has_bits) for row in rows)]
+        lines: list[str | TextTable] = [TextTable(cells)]
         if not self.selected:
             meaning = f": {NOTHING_TO_FIND}" * bool(self.is_complete and self.steps)
             what = "only fixed features" if self.fixed_features else "no feature"
@@ -542,7 +547,7 @@ def candidate_rows(step: Step) -> list[dict[str, Any]]:
         {
             **{name: getattr(step, name) for name in STEP_COLUMNS},
             "candidate": candidate,
-            "bits": step.values[place],
+            "bits": None if isnan(step.values[place]) else step.values[place],
             "estimator": step.estimators[place],
             "score": step.scores[place],
             "p_value": step.p_values[place] if step.p_values else None,
@@ -554,10 +559,12 @@ def candidate_rows(step: Step) -> list[dict[str, Any]]:
     ]
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
+def _cells(row: dict[str, Any], with_function: bool) -> list[str]:
     digits = 4 if row["unit"] == "bit" else 1
     places = {"score": digits, "critical_value": digits, "p_value": 4, "final_p": 4}
     numbers = [number(row[key], known, unknown="") for key, known in places.items()]
     step = "fixed" if row["is_fixed"] else str(row["step"])
     bits = number(row["bits_added"], DIGITS, unknown="")
-    return [shown(row["name"]), step, bits, row["estimator"] or "", *numbers]
+    if with_function and row["estimator"]:
+        numbers[0] = f"{row['estimator']} {numbers[0]}"
+    return [shown(row["name"]), step, bits, *numbers]

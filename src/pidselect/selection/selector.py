@@ -330,7 +330,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         >>> rng = np.random.default_rng(0)
         >>> X = rng.integers(0, 2, size=(200, 6))
         >>> y = X[:, 1] ^ X[:, 4]
-        >>> selector = PIDSelector(n_permutations=100, random_state=0).fit(X, y)
+        >>> selector = PIDSelector(random_state=0).fit(X, y)
         >>> selector.get_support()
         array([False,  True, False, False,  True, False])
         >>> patients = np.arange(200) % 20
@@ -408,7 +408,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         >>> from pidselect import PIDSelector, datasets
         >>> toy = datasets.toy(200, random_state=1)
         >>> X = pd.DataFrame(toy.X, columns=toy.names)
-        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X[:150], toy.y[:150])
+        >>> selector = PIDSelector(random_state=0).fit(X[:150], toy.y[:150])
         >>> selector.transform(X[150:]).columns.tolist()  # of rows that the fit has not seen
         ['X1', 'eta']
         >>> selector.transform(X[["X1", "X2"]])
@@ -475,8 +475,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         bins : int, default=5
             The number of bins of a numeric column, for the shared fraction.
         path : bool, default=False
-            Decompose the candidates of every step of the fit, too: `Explanation.path`; and the
-            joint information of three and more features by order: `Explanation.orders`.
+            Decompose the candidates of every step of the fit, too: `Explanation.path`.
 
         Returns
         -------
@@ -495,7 +494,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         ...     columns=["rain", "sprinkler", "wind"],
         ... )
         >>> wet = X["rain"] | X["sprinkler"]
-        >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X[:200], wet[:200])
+        >>> selector = PIDSelector(random_state=0).fit(X[:200], wet[:200])
         >>> explanation = selector.explain(X[200:], wet[200:])  # held-out rows
         >>> {feature.name: feature.role for feature in explanation}
         {'sprinkler': 'strongly relevant', 'rain': 'strongly relevant', 'wind': 'irrelevant'}

@@ -144,7 +144,7 @@ class AtomBarsDisplay(BarsDisplay):
     >>> AtomBarsDisplay.from_decomposition(xor).describe()
     '4 bars, in bit. shared: 0.000. unique 1: 0.000. unique 2: 0.000. synergy: 1.000.'
     >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-    >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+    >>> selector = PIDSelector(random_state=0).fit(X, y)
     >>> explanation = selector.explain(X, y, path=True)
     >>> print(AtomBarsDisplay.from_explanation(explanation).describe())
     2 bars, in bit. x1 (strongly relevant): unique 0.036, shared 0.338, synergy 0.523. x0
@@ -263,7 +263,7 @@ class ImportanceDisplay(BarsDisplay):
     --------
     >>> from pidselect import ImportanceDisplay, PIDSelector, datasets
     >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
-    >>> selector = PIDSelector(n_permutations=50, random_state=0).fit(X, y)
+    >>> selector = PIDSelector(random_state=0).fit(X, y)
     >>> ImportanceDisplay.from_explanation(selector.explain(X, y))
     <ImportanceDisplay: 2 features, 2 selected>
     """

@@ -59,7 +59,7 @@ class JointDisplay(Display):
     >>> from pidselect import JointDisplay, PIDSelector
     >>> X = np.random.default_rng(0).integers(0, 2, size=(200, 3))
     >>> y = X[:, 0] ^ X[:, 1]
-    >>> selector = PIDSelector(n_permutations=100, random_state=0).fit(X, y)
+    >>> selector = PIDSelector(random_state=0).fit(X, y)
     >>> JointDisplay.from_selector(selector, X, y).features
     ('x0', 'x1')
     >>> print(JointDisplay.from_selector(selector, X, y, features=["x0", "x2"]).describe())

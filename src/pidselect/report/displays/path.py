@@ -17,6 +17,7 @@ from pidselect.report.displays import base
 from pidselect.report.displays.base import Display
 from pidselect.report.style import BLUE, GREY, INK, VERMILION
 from pidselect.selection.result import INCLUSION_PHASES, Selection
+from pidselect.significance.score import NOTHING
 
 Numbers = NDArray[np.float64]
 
@@ -34,11 +35,15 @@ SPREAD, HALF_LINE = 0.32, 0.42
 #: More dots than this are rasterized within an SVG, which is then smaller.
 MANY_DOTS = 800
 
+#: Scales of the axis: statistics on that of their roots, for small ones are to be seen beside large.
+LINEAR = (np.positive, np.positive)
+ROOT = (lambda x: np.sign(x) * np.sqrt(np.abs(x)), lambda x: x * np.abs(x))
+
 DIAMOND: dict[str, Any] = {"marker": "D", "mew": 1.3, "linestyle": "none", "color": CHOSEN}
 
 UNITS = {
     "bit": "conditional mutual information, bit",
-    "sd": "score,\nstandard deviations above the null mean",
+    "": "statistic",
 }
 
 
@@ -46,7 +51,7 @@ UNITS = {
 class PathStep:
     """A step of an inclusion phase.
 
-    `scores` are in the unit of the display and may be infinite, `chosen` is the strongest
+    `scores` are in the unit of the display and may be infinite or unknown, `chosen` is the strongest
     candidate. `included` holds none, the chosen one, or all of a tuple; `removed` those of them
     that a later test removed.
     """
@@ -75,8 +80,8 @@ class SelectionPathDisplay(Display):
     """The steps of a selection: one column for each step, one dot for each candidate.
 
     A line across the column is the critical value. The strongest candidate is a diamond, filled if
-    it was included, crossed out if it was removed later. With several tests, scores are those of
-    the deciding one, in which another candidate may score higher.
+    it was included, crossed out if it was removed later. Another candidate may have a larger
+    statistic and less information.
 
     Parameters
     ----------
@@ -86,8 +91,8 @@ class SelectionPathDisplay(Display):
         The selected features.
     fixed_features : tuple of str
         Features included from the start.
-    unit : {"bit", "sd"}
-        Of the scores: bits, or standard deviations above the mean of the null distribution.
+    unit : {"bit", ""}
+        Of the scores: bits, or none for statistics of the default test, on a root scale.
     alpha : float or None
         The level of the tests; None if it differs between steps.
 
@@ -125,13 +130,13 @@ class SelectionPathDisplay(Display):
         levels = {to_float(step["alpha"]) for step in steps}
         found = []
         for step, removed in zip(steps, _removals(steps), strict=True):
-            # Steps of different units are compared in bits: a critical value in sd has no meaning.
+            # Steps by different statistics are compared in bits.
             is_comparable, critical = step["unit"] == unit, to_float(step["critical_value"])
             included = (*step["jointly_included"],) or (step["chosen"],)
             one = PathStep(
                 phase=step["phase"],
                 candidates=tuple(step["candidates"]),
-                scores=tuple(map(to_float, step["scores" if is_comparable else "values"])),
+                scores=tuple(map(_known, step["scores" if is_comparable else "values"])),
                 chosen=step["chosen"],
                 critical_value=critical if is_comparable and not math.isnan(critical) else None,
                 included=included if step["accepted"] else (),
@@ -154,16 +159,20 @@ class SelectionPathDisplay(Display):
 
     @property
     def is_exceeded(self) -> bool:
-        """Whether a candidate scores higher than the chosen one, and lower in another test."""
+        """Whether a candidate scores higher than the chosen one."""
         return any(score > step.score for step in self.steps for score in step.scores)
+
+    @property
+    def _exceeding(self) -> str:
+        """Why such a candidate is not the chosen one."""
+        return "score lower in another test of that step" if self.unit else "have less information"
 
     def describe(self) -> str:
         """Return the main numbers in words."""
         if not self.steps:
             return self._nothing
-        unit = "bits" if self.unit == "bit" else "standard deviations above the null mean"
         parts = [
-            f"{counted(len(self.steps), 'step')}, scores in {unit}.",
+            f"{counted(len(self.steps), 'step')}, {'scores in bits' if self.unit else 'statistics'}.",
             f"Selected: {listed(self.features, base.MAX_DESCRIBED) or 'no feature'}.",
         ]
         described = range(min(len(self.steps), base.MAX_DESCRIBED))
@@ -173,7 +182,7 @@ class SelectionPathDisplay(Display):
         if self.removed:
             parts.append(f"Removed later: {listed(self.removed, base.MAX_DESCRIBED)}.")
         if self.is_exceeded:
-            parts.append("Candidates above the strongest one score lower in another test.")
+            parts.append(f"Candidates above the tested one {self._exceeding}.")
         return " ".join(parts)
 
     def _describe_step(self, place: int) -> str:
@@ -211,9 +220,10 @@ class SelectionPathDisplay(Display):
         drawn = [score for step in self.steps for score in step.scores]
         drawn += [one.critical_value for one in self.steps if one.critical_value is not None]
         known = [value for value in drawn if np.isfinite(value)] or [0.0, 1.0]
-        low, high = min(known), max(known)
+        scale, unscale = LINEAR if self.unit else ROOT
+        low, high = scale(min(known)), scale(max(known))
         gap = 0.12 * ((high - low) or abs(high) or 1.0)
-        edges = low - gap, high + gap  # where infinite scores are drawn
+        edges = unscale(low - gap), unscale(high + gap)  # where infinite scores are drawn
         positions = self._positions()
         self._draw_dots(ax, positions, edges, column)
         for place, step in enumerate(self.steps):
@@ -229,9 +239,10 @@ class SelectionPathDisplay(Display):
             ax.plot([x], [y], markerfacecolor=face, ms=size, zorder=4, clip_on=False, **DIAMOND)
             if step.is_removed:
                 ax.plot([x], [y], "x", ms=1.9 * size, color=INK, mew=1.4, zorder=5)
-        pad = 0.04 * (edges[1] - edges[0])
+        pad = 1.3 * gap
         ax.set_xlim(0.5, len(self.steps) + 0.5)
-        ax.set_ylim(edges[0] - pad, edges[1] + pad)
+        ax.set_yscale("function", functions=(scale, unscale))
+        ax.set_ylim(unscale(low - pad), unscale(high + pad))
         self._mark_infinity(ax, edges, set(drawn))
         self._label_columns(ax, column)
         self._draw_legend(ax)
@@ -305,7 +316,7 @@ class SelectionPathDisplay(Display):
         if self.removed:
             lines.append(f"removed later: {listed(self.removed, 6, base.SHORT_NAME)}")
         if self.is_exceeded:
-            lines.append("dots above a diamond score lower in another test of that step")
+            lines.append(f"dots above a diamond {self._exceeding}")
         base.label_axes(ax, x=base.wrap(ax, lines), y=UNITS[self.unit])
 
     def _draw_legend(self, ax: Axes) -> None:
@@ -330,6 +341,12 @@ class SelectionPathDisplay(Display):
         ]
         found = [(text, look) for is_found, text, look in entries if is_found]
         base.legend_above(ax, [Line2D([], [], label=text, **look) for text, look in found])
+
+
+def _known(score: float | str | None) -> float:
+    """Return a score, NaN where nothing of a candidate is left."""
+    known = to_float(score)
+    return math.nan if known == NOTHING else known
 
 
 def _tick_label(step: PathStep) -> str:
