@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pidselect.report.page import write_report as write_report
     from pidselect.selection import PIDSelector as PIDSelector
     from pidselect.selection.stability import stability as stability
+    from pidselect.significance.staged import ScoreTest as ScoreTest
 
 __version__ = "0.1.0"
 
@@ -50,6 +51,7 @@ _MODULES = {
     "PIDSelectWarning": "pidselect.exceptions",
     "PIDSelector": "pidselect.selection",
     "RowNumberWarning": "pidselect.exceptions",
+    "ScoreTest": "pidselect.significance.staged",
     "SelectionPathDisplay": "pidselect.report.displays",
     "SelectionWarning": "pidselect.exceptions",
     "StabilityDisplay": "pidselect.report.displays",

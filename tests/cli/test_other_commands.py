@@ -96,7 +96,7 @@ def complete(line: str) -> list[str]:
         ("decompose made.csv --unit n", ["nat"]),
         ("select made.csv --criterion mi", ["mi", "mim", "mifs"]),
         ("select made.csv --estimator mix", ["mixed", "mixed-rank"]),
-        ("select made.csv --estimator ksg,co", ["ksg,copula"]),
+        ("select made.csv --surrogates global,re", ["global,residual"]),
         ("select broken.csv --target a", []),
         ("select nothing.csv --target a", []),
         ("select --target a", []),

@@ -16,8 +16,7 @@ from pidselect.cli.options import (
 )
 from pidselect.cli.run import Call, run
 
-#: Few samples and permutations, to be quick.
-N_SAMPLES, N_PERMUTATIONS = 500, 50
+N_SAMPLES = 500
 
 NAME = "island.csv"
 
@@ -52,7 +51,7 @@ def demo_command(out: DemoOptions) -> None:
         target = _write(path, out.quiet)
         call = Call(
             TableOptions(table=path, target=[target]),
-            SelectionOptions(n_permutations=N_PERMUTATIONS),
+            SelectionOptions(),
             OutputOptions(report=out.report, quiet=out.quiet),
             source=str(out.table or NAME),
         )

@@ -53,8 +53,8 @@ def some_of(*names: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> some_of("ksg", "copula")["autocompletion"]("ksg,co")
-    ['ksg,copula']
+    >>> some_of("global", "residual")["autocompletion"]("global,re")
+    ['global,residual']
     """
 
     def complete(incomplete: str) -> list[str]:
@@ -169,20 +169,21 @@ class SelectionOptions:
     )
     estimator: str = selecting(
         "auto",
-        f"{', '.join((*BY_TYPES_NAMES, *ESTIMATOR_NAMES))}; several are a portfolio.",
-        **some_of(*BY_TYPES_NAMES, *ESTIMATOR_NAMES),
+        "auto is the score test; or an estimator of mutual information: paper (by feature types), "
+        f"{', '.join(ESTIMATOR_NAMES)}.",
+        **{**some_of(*BY_TYPES_NAMES, *ESTIMATOR_NAMES), "metavar": "NAME"},
     )
     alpha: float = selecting(0.05, "False-positive rate of each test.")
     n_permutations: Any = selecting(
-        200,
-        "Permutations per candidate; auto for a sequential test, which stops early.",
+        "auto",
+        "Permutations of each test; auto for as many as its level needs.",
         *("--n-permutations", "--permutations"),
         **integer_or("auto"),
     )
     surrogates: str = selecting(
-        "global,residual",
+        "auto",
         f"Surrogate schemes: {', '.join(SURROGATE_NAMES)}; of several, all must reject. shift is "
-        "for time series.",
+        "for time series. auto is global, with an estimator global,residual.",
         **some_of(*SURROGATE_NAMES),
     )
     backward: Literal["minimum", "maximum", "none"] = selecting(
@@ -209,8 +210,8 @@ class SelectionOptions:
     )
     max_samples: Any = computing(
         "auto",
-        "Use a random subset of N rows; all for all rows. auto gives nearest neighbours 5000 rows "
-        "if there are more than 20000, and other estimators all.",
+        "Use a random subset of N rows; all for all rows. auto is at most 1000000, of "
+        "nearest-neighbour estimators 5000 if there are more than 20000.",
         **integer_or("auto", "all"),
     )
     device: Literal["cpu", "cuda"] = computing("cpu", "cuda is a GPU.")

@@ -132,11 +132,9 @@ def make_selector(
     settings = asdict(how)
     for name in ("drop", "fixed_features", "feature_groups", "groups", "stability"):
         del settings[name]
-    for name in ("estimator", "surrogates"):
-        several = tuple(one.strip() for one in settings[name].split(","))
-        settings[name] = several if len(several) > 1 else settings[name]
-    for one in how.estimator.split(","):
-        check_choice(one.strip(), (*BY_TYPES_NAMES, *ESTIMATOR_NAMES), "estimator")
+    several = tuple(one.strip() for one in how.surrogates.split(","))
+    settings["surrogates"] = several if len(several) > 1 else how.surrogates
+    check_choice(how.estimator, (*BY_TYPES_NAMES, *ESTIMATOR_NAMES), "estimator")
     settings["backward"] = None if how.backward == "none" else how.backward
     settings["max_samples"] = None if how.max_samples == "all" else how.max_samples
     make = PIDSelector.paper if settings.pop("paper") else PIDSelector

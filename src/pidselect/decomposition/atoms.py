@@ -37,9 +37,9 @@ class Atoms:
     >>> selector = PIDSelector(random_state=0).fit(X, y)
     >>> step = selector.explain(X, y, path=True).path.steps[1]
     >>> step.conditioning_set
-    ('x0',)
+    ('x1',)
     >>> step.atoms[step.chosen]
-    Atoms(information=0.363, added=0.545, unique=0.008, shared=0.355, synergy=0.537)
+    Atoms(information=0.347, added=0.535, unique=0.0, shared=0.347, synergy=0.535)
     """
 
     information: float

@@ -61,7 +61,7 @@ class Settings:
     Parameters
     ----------
     estimator : str
-        The estimator or the test as text.
+        The test or the estimator as text.
     n_groups : int, optional
         The number of groups of rows.
     seed : int
@@ -81,7 +81,7 @@ class Settings:
     >>> X, y = datasets.sample(datasets.gate("AND"), 200, random_state=0)
     >>> record = PIDSelector().fit(X, y).selection_
     >>> record.settings.surrogates, record.settings.target_types, record.settings.alpha
-    (('global', 'residual'), ('nominal',), 0.05)
+    (('global',), ('nominal',), 0.05)
     >>> again = PIDSelector(random_state=record.settings.seed).fit(X, y)
     >>> again.selection_ == record
     True
@@ -90,7 +90,7 @@ class Settings:
     criterion: str = "cmi"
     estimator: str = ""
     alpha: float = 0.05
-    n_permutations: int | Literal["auto"] = 200
+    n_permutations: int | Literal["auto"] = "auto"
     surrogates: tuple[str, ...] = ()
     shared_permutations: bool = True
     n_groups: int | None = None
@@ -123,23 +123,25 @@ class Step:
         The features conditioned on; in a backward phase, all of them but the tested one.
     candidates : tuple of str
     values : tuple of float
-        Conditional mutual information of each candidate and the target, in bits, by the general
-        estimator, the first of a portfolio; from 0 to the entropy of a discrete target. Of other
-        criteria, their values.
+        Conditional mutual information of each candidate and the target, in bits, from 0 to the
+        entropy of a discrete target; NaN where the score test did not need it. Of other criteria,
+        their values.
     scores : tuple of float
-        The test statistic of each candidate: bits or, for a portfolio of estimators, standard
-        deviations above the mean of the candidate's own surrogates. Of look-ahead, the interaction
-        of the strongest tuple as a standard normal quantile.
-    unit : {"bit", "sd"}
-        Of the scores and of the critical value.
+        The test statistic of each candidate: of the score test -log p of its strongest family of
+        functions, weighted; of an estimator bits. Of look-ahead, the interaction of the strongest
+        tuple as a standard normal quantile.
+    unit : {"bit", ""}
+        Of the scores and of the critical value; "" for statistics without a unit.
     estimators : tuple of str
-        For each candidate the estimator of the portfolio with the largest score.
+        For each candidate the estimator, or the functions with the largest statistic: "line",
+        "square", "smooth", "spline", "product", "scale", "label"; "local" for the second stage.
     p_values : tuple of float
-        Each candidate's p-value against the null distribution of the step. Under the maximum
-        statistic they are adjusted for the number of candidates; under the minimum statistic
-        (``backward="minimum"``) only that of the chosen candidate is meaningful.
+        Each candidate's p-value against the null distribution of the step, adjusted for the number
+        of candidates. Under the minimum statistic (``backward="minimum"``) only that of the chosen
+        candidate is meaningful; in elimination by the score test they are not adjusted.
     chosen : str
-        The strongest candidate, or the weakest selected feature.
+        The significant candidate with the largest information, else the strongest; or the weakest
+        selected feature.
     critical_value : float, optional
         The score above which a candidate is significant; None if it was not determined.
     p_value : float, optional
@@ -149,7 +151,7 @@ class Step:
     surrogates : str
         The surrogate scheme that decided: of several, the one with the largest p-value.
     n_permutations : int
-        The number of surrogates of each candidate.
+        The number of permutations.
     accepted : bool
         Whether the chosen candidate is selected after this step.
     jointly_included : tuple of str
@@ -215,7 +217,7 @@ class Step:
 
     @property
     def estimator(self) -> str:
-        """The estimator with the largest score of the chosen candidate."""
+        """The estimator, or the functions, of the score of the chosen candidate."""
         return self.estimators[self.candidates.index(self.chosen)]
 
     @property
@@ -271,8 +273,8 @@ class Selection(TabularResult):
         Features that were selected from the start and never tested.
     steps : tuple of Step
     p_values : mapping of str to float
-        The final p-value of each selected feature given all the others, by the sequential maximum
-        statistic, adjusted for the number of features.
+        The final p-value of each selected feature given all the others; by an estimator adjusted
+        for their number, by the sequential maximum statistic.
     bits_added : mapping of str to float
         The information that each fixed and selected feature adds to those before it, as multiples
         of 0.001 bit. The sum is the joint information of the set.
@@ -303,16 +305,16 @@ class Selection(TabularResult):
     >>> record.features, record.also_relevant, record.selected
     (('x0', 'x2'), ('x1',), ('x0', 'x2', 'x1'))
     >>> print(record)
-    feature  step  bits added  estimator  score  critical value       p  final p
-    x0          1       2.003   ksg-rank   33.4             3.1  0.0196   0.0196
-    x2          2       0.238     copula    9.3             2.5  0.0196   0.0196
-    x1          5               ksg-rank   26.0                  0.0196
-    Joint information with the target: 2.241 bit.
-    Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.
-    >>> record.inclusion_step("x2").conditioning_set
-    ('x0',)
+    feature  step  bits added    statistic  critical value       p  final p
+    x0          1       1.829  smooth 51.0             3.6  0.0050   0.0050
+    x2          2       0.258    line 17.4             3.5  0.0050   0.0050
+    x1          5              smooth 48.2                  0.0050
+    Joint information with the target: 2.087 bit.
+    Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.05.
+    >>> record.inclusion_step("x2").conditioning_set, record.is_sequential
+    (('x0',), False)
     >>> record.notes
-    ('Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.025.',)
+    ('Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.05.',)
     >>> [f"{step.phase} {step.chosen}: {step.outcome}" for step in record.tests]
     ['forward x0: included', 'forward x2: included', 'forward x1: not included', 'backward x2:
     retained', 'marginal x0: included']

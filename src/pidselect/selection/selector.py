@@ -67,11 +67,11 @@ logger = logging.getLogger(__name__)
 class PIDSelector(SelectorMixin, BaseEstimator):
     """Select features by conditional mutual information (CMI) with permutation tests.
 
-    Forward selection includes the feature with the largest CMI with the target given the features
-    selected so far, for as long as a permutation test of the maximum over all candidates is
-    significant. Backward elimination then removes features that are redundant with the others. The
-    result is a minimal set that is sufficient for the target; `explain` decomposes the information
-    of each feature into unique, redundant and synergistic parts.
+    Forward selection tests the candidates given the features selected so far, and includes the
+    significant one with the largest CMI with the target, until none is significant by the maximum
+    over all candidates. Backward elimination then removes features that are redundant with the
+    others. The result is a minimal set that is sufficient for the target; `explain` decomposes the
+    information of each feature into unique, redundant and synergistic parts.
 
     Parameters
     ----------
@@ -80,46 +80,49 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         features, which accounts for redundancy and synergy; "mi", its marginal mutual information;
         one of "mim", "mifs", "mrmr", "cife", "jmi", "cmim", "disr", "icap" of Brown et al. (2012);
         "pid"; or an object such as ``LinearCriterion(beta=0.5, gamma=0.2)``.
-    estimator : str, object or tuple of these, default="auto"
-        The estimator of mutual information, by name or as an object such as ``KSG(k=10)``, whose
-        parameters are reached as ``estimator__k``. A tuple is a portfolio: each estimator is
-        standardized by its own surrogates, and the largest score counts. "auto" is a portfolio by
-        feature types: ("ksg-rank", "copula") if all are continuous; ("discrete",) if all are
-        discrete with few levels, with "copula" if some are ordinal; else ("mixed-rank", "copula").
+    estimator : str or object, default="auto"
+        "auto" is the score test, `ScoreTest`: functions of what the selected features leave of each
+        candidate are compared with what they leave of the target. Its information in bits is that
+        of predicted rows. An estimator of mutual information decides instead by its values: "ksg",
+        "mixed", "discrete", "gaussian" or "copula", or an object such as ``KSG(k=10)``, whose
+        parameters are reached as ``estimator__k``. With criteria other than "cmi" and "mi", and
+        without a test, "auto" is "discrete", "ksg-rank" or "mixed-rank" by feature types.
     alpha : float, default=0.05
         The significance level of each step: the probability of including a feature if no candidate
-        is informative.
-    n_permutations : int or "auto", default=200
-        The number of surrogates of each candidate. "auto" is a sequential test that stops as soon
-        as it is decided; 0 omits all tests, so that `max_features` ends the selection.
-    surrogates : str or tuple of str, default=("global", "residual")
-        The surrogate scheme: "global" permutes all samples, or those within each group passed to
-        `fit`; "local" permutes samples that are similar in the conditioning set S; "residual" does
-        the same with what regressions on S leave of candidate and target, so that functions of
-        selected features are not included, and "global" beside it permutes these residuals, too;
-        "shift" shifts a time series circularly; "blocks" exchanges whole groups. Of several
-        schemes, the largest p-value counts; if nothing is significant under one, those after it are
-        left out. With "residual" and discrete S, samples are permuted within the levels of S.
+        is informative. The stages of a step share it.
+    n_permutations : int or "auto", default="auto"
+        The number of permutations of each test. "auto" is as many as its level needs, 10 over the
+        level for the score test; of an estimator, a sequential test, whose p-value only shows
+        whether it is below alpha. Tests end once they are decided. 0 omits all tests, so that
+        `max_features` ends the selection.
+    surrogates : str or tuple of str, default="auto"
+        How samples are permuted, which the score test does with what S, the selected features,
+        leaves of the target: "global" all of them, or those within each group passed to `fit` or
+        within the levels of a discrete S; "shift" shifts a time series circularly; "blocks"
+        exchanges whole groups. For estimators also "local", among samples that are similar in S,
+        and "residual", the same with what regressions on S leave of candidate and target. "auto" is
+        "global", for estimators ("global", "residual"). Of several schemes, the largest p-value
+        counts; if nothing is significant under one, those after it are left out.
     shared_permutations : bool, default=True
-        Whether all candidates are permuted alike, which preserves their dependence and so the power
-        of the test among correlated candidates.
+        Whether an estimator permutes all candidates alike, which preserves their dependence and so
+        the power of the test among correlated candidates. The score test always does.
     backward : {"maximum", "minimum", None}, default="maximum"
-        The null statistic of backward elimination, over all selected features; None omits it. With
-        "maximum", a selected feature may then be swapped for a candidate that makes it redundant.
+        The null statistic of backward elimination by an estimator, over all selected features; None
+        omits it. With "maximum", a selected feature may then be swapped for a candidate that makes
+        it redundant.
     lookahead : {"auto", 1, 2, 3}, default="auto"
         The largest size of tuples whose interaction is tested where no single candidate is
         significant: 2 for all pairs, 3 for triples, too, 1 for none. "auto" searches both unless
         their number times that of samples and permutations is too large; the record says what was
-        searched. Single candidates have 80 % of `alpha` where tuples are searched, all of it
-        elsewhere.
+        searched. Where tuples are searched, they have 20 % of `alpha` and single candidates 80 %.
     n_random_starts : int, default=0
         The number of random subsets given which candidates are tested where look-ahead finds
         nothing.
     select : {"minimal", "relevant"}, default="minimal"
-        Which features are selected: the minimal set, or in addition all that are significant by
-        step-down tests of their marginal information, whether or not they are redundant, with their
-        duplicates. The tests and the steps have half of `alpha` each. Features that are relevant
-        only jointly with others may be missed.
+        Which features are selected: the minimal set, or in addition all that are significant at
+        level `alpha` by step-down tests of their marginal information, whether or not they are
+        redundant, with their duplicates. Features that are relevant only jointly with others may be
+        missed.
     max_features : int, optional
         The largest number of selected columns, fixed ones included.
     max_conditioning : int, optional
@@ -137,11 +140,10 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         Raise on missing values, drop their rows, or treat them as a category. With the last two,
         `transform` accepts missing values, too.
     max_samples : int, "auto" or None, default="auto"
-        The number of samples, chosen at random, to compute scores from; None for all. "auto" uses
-        all of up to 20,000 samples; of more, nearest-neighbour estimators use a random 5,000 and
-        other estimators all. Surrogates then permute samples within that part and within the rest.
-        With "shift" or "blocks" all samples are used. Feature types, duplicates, constants and
-        identifiers are determined from all samples.
+        The number of samples, chosen at random, that are used; None for all. "auto" is at most
+        1,000,000 for the score test, a random 5,000 of more than 20,000 for nearest-neighbour
+        estimators, and all for others, or with "shift" or "blocks". Feature types, duplicates,
+        constants and identifiers are determined from all samples.
     checkpoint : str or path, optional
         A file that stores the results of tests, and of a long test those so far. A fit that was
         interrupted resumes from it, with the same result, if data and parameters are the same.
@@ -167,21 +169,20 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     ranking_ : array of int, one for each column of X
         1 for selected columns, then 2, 3, ... by p-value and score.
     scores_ : array of float, one for each column of X
-        Conditional mutual information of each column and the target in bits, by the general
-        estimator of the portfolio: of a column of the minimal set given the others of it, of any
-        other given all of it. It is truncated to the range from 0 to the entropy of a discrete
-        target. NaN for columns that were no candidates, see ``selection_.skipped``. The minimal set
-        is that of the selected columns, with ``select="relevant"`` of ``selection_.features``.
+        Conditional mutual information of each column and the target in bits, from 0 to the entropy
+        of a discrete target: of a column of the minimal set ``selection_.features`` given the
+        others of it, of any other given all of it. NaN where it was not estimated, as by the score
+        test for columns that are not significant, and for columns that were no candidates, see
+        ``selection_.skipped``.
     pvalues_ : array of float, one for each column of X
-        The p-value of that quantity, adjusted for the number of columns tested together, but not
-        for the selection; NaN if it was not tested.
+        The p-value of that quantity, not adjusted for the selection: of columns that are not
+        selected by the maximum statistic over all of them; NaN if it was not tested.
     selected_ : array of int
         Positions of the selected columns in the order of inclusion, fixed ones first; with
         ``select="relevant"`` those outside the minimal set last, by p-value and score.
     selection_ : Selection
-        The record: value, critical value and p-value of every candidate at every step, the final
-        p-value of every feature of the minimal set, and the marginal tests of
-        ``select="relevant"``.
+        The record: statistic and p-value of every candidate at every step, the final p-value of
+        every feature of the minimal set, and the marginal tests of ``select="relevant"``.
     roles_ : dict of str to str
         The role of each feature by the tests of the fit: "strongly relevant" if it is significant
         given all others of the minimal set, "weakly relevant" if only in another test, such as
@@ -189,8 +190,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         "duplicate" or "skipped". `explain` of the same rows has the same roles.
     feature_types_ : dict of str to str
         The type of each column, by name.
-    estimator_ : object or tuple of objects
-        The estimator that was used; of a portfolio, all of them.
+    estimator_ : object
+        The test or the estimator that was used.
     n_features_in_ : int
         Number of columns seen during `fit`.
     feature_names_in_ : array of str
@@ -204,8 +205,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    The algorithm is that of [1]_, extended by portfolios of estimators, local surrogates,
-    look-ahead and sequential tests. `PIDSelector.paper` has its settings.
+    The algorithm is that of [1]_ with another test of the same null hypothesis, I(x; y | S) = 0,
+    and with look-ahead. `PIDSelector.paper` has the estimators and settings of the paper.
 
     References
     ----------
@@ -223,7 +224,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     >>> [toy.names[column] for column in selector.selected_]
     ['X1', 'eta']
     >>> print(selector.selection_.steps[1])
-    forward   x2: ... bit (... sd by ..., critical value ..., p = 0.0050), included
+    forward   x2: ... bit (statistic ..., line, critical value ..., p = 0.0050), included
     >>> selector.explain(toy.X, toy.y)["x2"].role
     'strongly relevant'
     """
@@ -499,9 +500,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         >>> {feature.name: feature.role for feature in explanation}
         {'sprinkler': 'strongly relevant', 'rain': 'strongly relevant', 'wind': 'irrelevant'}
         >>> print(explanation["rain"])
-        rain adds 0.457 bits beyond the other selected features (0.000 unique, 0.457 synergistic,
-        strongest with sprinkler; p = 0.020); its marginal information is 0.308 bits, of which 0.308
-        overlap with what sprinkler predicts; in the fit it added 0.453 bits.
+        rain adds 0.435 bits beyond the other selected features (0.000 unique, 0.435 synergistic,
+        strongest with sprinkler; p = 0.005); its marginal information is 0.286 bits, of which 0.286
+        overlap with what sprinkler predicts; in the fit it added 0.450 bits.
         """
         check_is_fitted(self)
         return explain_fit(self, X, y, groups, measure, bins, path)

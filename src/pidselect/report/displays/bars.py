@@ -147,8 +147,8 @@ class AtomBarsDisplay(BarsDisplay):
     >>> selector = PIDSelector(random_state=0).fit(X, y)
     >>> explanation = selector.explain(X, y, path=True)
     >>> print(AtomBarsDisplay.from_explanation(explanation).describe())
-    2 bars, in bit. x1 (strongly relevant): unique 0.036, shared 0.338, synergy 0.523. x0
-    (strongly relevant): unique 0.000, shared 0.338, synergy 0.523.
+    2 bars, in bit. x1 (strongly relevant): unique 0.037, shared 0.326, synergy 0.518. x0 (strongly
+    relevant): unique 0.000, shared 0.327, synergy 0.518.
     >>> [(bar.name, bar.note) for bar in AtomBarsDisplay.from_path(explanation).bars]
     [('step 1: x1', 'included'), ('step 1: x0', ''), ('step 2: x0', 'included')]
     """
