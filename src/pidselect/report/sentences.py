@@ -141,16 +141,14 @@ def _score_test(selection: Selection, tested: Sequence[Step]) -> list[str]:
     share = SINGLE_SHARE if any(step.phase == "lookahead" for step in tested) else 1.0
     parts = [f"{100 * share * stage.share:g} % for the {stage.name} test" for stage in STAGES]
     parts += [f"{100 * (1 - share):.0f} % for pairs and triples"] * (share < 1)
-    part, n_permutations = share * STAGES[0].share, selection.settings.n_permutations
-    if n_permutations == "auto":
-        n_permutations = ceil(PERMUTATIONS_TIMES_LEVEL / (alpha * part))
-    smallest = 1 / (1 + n_permutations) / part
+    part, n = share * STAGES[0].share, selection.settings.n_permutations
+    smallest = 1 / (1 + (ceil(PERMUTATIONS_TIMES_LEVEL / (alpha * part)) if n == "auto" else n))
     return [
         "Each step compares functions of residuals: of what the selected features leave of the "
         "target and of each candidate. The residuals of the target are permuted, up to "
         f"{most:,} times, for the null distribution of the maximum over all candidates.",
         f"The level of a step, {alpha:g}, is shared: {listed(parts)}. A p-value is that of a test "
-        f"over its share; the smallest possible one is {smallest:.3g}.",
+        f"over its share; the smallest possible one is {smallest / part:.3g}.",
     ]
 
 

@@ -35,7 +35,7 @@ SPREAD, HALF_LINE = 0.32, 0.42
 #: More dots than this are rasterized within an SVG, which is then smaller.
 MANY_DOTS = 800
 
-#: Scales of the axis: statistics on that of their roots, for small ones are to be seen beside large.
+#: Scales of the axis: that of statistics is of their roots, so that small ones are seen, too.
 LINEAR = (np.positive, np.positive)
 ROOT = (lambda x: np.sign(x) * np.sqrt(np.abs(x)), lambda x: x * np.abs(x))
 
@@ -51,7 +51,7 @@ UNITS = {
 class PathStep:
     """A step of an inclusion phase.
 
-    `scores` are in the unit of the display and may be infinite or unknown, `chosen` is the strongest
+    `scores` are in the unit of the display and may be infinite or unknown, `chosen` is the tested
     candidate. `included` holds none, the chosen one, or all of a tuple; `removed` those of them
     that a later test removed.
     """
@@ -171,8 +171,9 @@ class SelectionPathDisplay(Display):
         """Return the main numbers in words."""
         if not self.steps:
             return self._nothing
+        what = "scores in bits" if self.unit else "statistics"
         parts = [
-            f"{counted(len(self.steps), 'step')}, {'scores in bits' if self.unit else 'statistics'}.",
+            f"{counted(len(self.steps), 'step')}, {what}.",
             f"Selected: {listed(self.features, base.MAX_DESCRIBED) or 'no feature'}.",
         ]
         described = range(min(len(self.steps), base.MAX_DESCRIBED))
