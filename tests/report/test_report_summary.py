@@ -242,6 +242,7 @@ def test_information_that_was_not_estimated_is_null():
     ]
     page = render_report(found)
     assert not re.search(r">\s*nan", page)
+    assert replace(first, values=(first.values[0], *map(float, ["nan"] * 3))) == unknown != first
     other = replace(unknown, chosen="rain", p_value=0.5)
     assert "nan" not in str(other)
     assert "p = 0.5" in str(other)

@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any, Literal
 
 from pidselect.data import FeatureType
-from pidselect.data.messages import counted, listed, number, shown
+from pidselect.data.messages import counted, listed, number, shown, to_plain
 from pidselect.decomposition.atoms import Atoms
 from pidselect.decomposition.explanation import ATOMS, DIGITS
 from pidselect.significance import is_significant
@@ -204,6 +204,10 @@ class Step:
     note: str = ""
     close_call: bool = False
     atoms: Mapping[str, Atoms] = field(default_factory=dict)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields are equal; information that was not estimated is."""
+        return isinstance(other, Step) and to_plain(self) == to_plain(other)
 
     @property
     def value(self) -> float:
@@ -416,7 +420,7 @@ class Selection(TabularResult):
             if step.accepted and len(names) > 1:
                 whose = "the tuple" if step.phase == "lookahead" else shown(step.chosen)
                 who = listed(names)
-                notes.append(f"{who} were included jointly: score and p are those of {whose}.")
+                notes.append(f"{who} were included jointly: statistic and p are those of {whose}.")
         return notes
 
     def not_confirmed(self) -> list[str]:
