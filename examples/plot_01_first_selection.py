@@ -14,13 +14,12 @@ from pidselect import AtomBarsDisplay, PIDSelector, datasets
 # %%
 # The table is synthetic, with known relevant columns: a season of bicycle hire on an island. The
 # target is the distance ridden on a day.
-island = datasets.mixed_table(300, random_state=0)
+island = datasets.mixed_table(400, random_state=0)
 X, y = pd.DataFrame(island.columns), island.y
 X.head(4).T
 
 # %%
-# Fifty permutations per test are enough for a first look. ``random_state`` makes the result
-# reproducible to the bit.
+# ``random_state`` makes the result reproducible to the bit.
 selector = PIDSelector(n_jobs=-1, random_state=0).fit(X, y)
 print(selector.selection_)
 
@@ -31,8 +30,8 @@ print(selector.selection_.duplicates)
 print("true by construction:", ", ".join(island.relevant))
 
 # %%
-# ``breakfasts_served``, a near-duplicate of ``overnight_guests``, was included first and removed
-# later.
+# ``breakfasts_served``, a near-duplicate of ``overnight_guests``, was included before it and
+# removed later.
 #
 # ``explain`` decomposes the information of each column. ``ferry`` has hardly any marginal
 # information about the target and is synergistic with ``market``.

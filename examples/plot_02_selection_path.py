@@ -18,9 +18,9 @@ X = pd.DataFrame(problem.X, columns=problem.names)
 selection = PIDSelector(random_state=0).fit(X, problem.y).selection_
 
 # %%
-# Each group of dots is a step, each dot a candidate at its score: the number of standard deviations
-# above the mean of its surrogates. The line is the critical value of the maximum over all
-# candidates at 5 %. At the last step no candidate exceeds it.
+# Each group of dots is a step, each dot a candidate at its statistic. The line is the critical value
+# of the maximum over all candidates. Of the candidates above it, the one with the most information
+# is included. At the last step no candidate exceeds it.
 SelectionPathDisplay.from_selection(selection)
 
 # %%
@@ -37,4 +37,4 @@ frame[frame["candidate"] == "X2"][["step", "candidate", "bits", "score", "p_valu
 # X2 is more informative given X1: they are synergistic.
 #
 # **To take home:** the information of a feature depends on the conditioning set, and the distance
-# of its score from the critical value says more than its p-value.
+# of its statistic from the critical value says more than its p-value.
