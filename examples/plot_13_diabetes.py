@@ -19,9 +19,9 @@ explanation = selector.explain(X, y)
 importance = ImportanceDisplay.from_explanation(explanation)
 
 # %%
-# The estimates for ``s2`` and ``sex`` are alike, but only that of ``sex`` is significant. Intervals
-# show how estimates vary between samples, and are no test: that of ``s2`` excludes 0.
-print(fill(str(explanation["s2"]), 90))
+# The estimate for ``age`` is larger than that for ``sex``, but only that of ``sex`` is significant.
+# Intervals show how estimates vary between samples, and are no test.
+print(fill(str(explanation["age"]), 90))
 
 # %%
 # **To take home:** what an unselected column would add is an estimate, and its p-value says why it

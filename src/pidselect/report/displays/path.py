@@ -311,7 +311,7 @@ class SelectionPathDisplay(Display):
             text.set_color(CHOSEN if step.included else base.outer_colour(ax))
             text.set_alpha(1.0 if step.included else base.MUTED)
         base.as_plain_text(*ax.get_xticklabels())
-        lines = ["strongest candidate of each step"]
+        lines = ["tested candidate of each step"]
         if self.fixed_features:
             lines.append(f"fixed features: {listed(self.fixed_features, 6, base.SHORT_NAME)}")
         if self.removed:
