@@ -18,9 +18,9 @@ X = pd.DataFrame(problem.X, columns=problem.names)
 selection = PIDSelector(random_state=0).fit(X, problem.y).selection_
 
 # %%
-# Each group of dots is a step, each dot a candidate at its statistic. The line is the critical value
-# of the maximum over all candidates. Of the candidates above it, the one with the most information
-# is included. At the last step no candidate exceeds it.
+# Each group of dots is a step, each dot a candidate at its statistic. The line is the critical
+# value of the maximum over all candidates. Of the candidates above it, the one with the most
+# information is included. At the last step no candidate exceeds it.
 SelectionPathDisplay.from_selection(selection)
 
 # %%

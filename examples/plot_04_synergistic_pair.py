@@ -15,8 +15,8 @@ from pidselect import JointDisplay, PIDSelector, SelectionPathDisplay
 
 # %%
 # Genotypes, the numbers of minor alleles at 20 loci, of 1,600 people. The disease is frequent where
-# exactly one of the first two loci is heterozygous. Genotypes are labels here, as one minor allele is
-# not between none and two in its effect.
+# exactly one of the first two loci is heterozygous. Genotypes are labels here, as one minor allele
+# is not between none and two in its effect.
 rng = np.random.default_rng(0)
 alleles = rng.binomial(2, 0.5, size=(1600, 20))
 X = pd.DataFrame(alleles, columns=[f"locus_{number}" for number in range(1, 21)])

@@ -16,7 +16,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("draw_*.py"))
 #: Something each example must print. A new example needs a line here.
 PRINTED = {
     "draw_atoms.py": "synergy in bits: RDN 0.00, COPY 0.00, XOR 1.00, AND 0.5",
-    "draw_importance.py": "breast_cancer: selected worst perimeter, worst smoothness, worst texture",
+    "draw_importance.py": "selected worst perimeter, worst smoothness, worst texture",
     "draw_displays.py": "drawn: importance, path, atoms, joint, stability, lattice",
     "draw_continuous_convergence.py": "sx-ksg: at most 0.02 bit off with 3200 samples",
     "draw_overlap.py": "drawn: overlap, path_atoms",

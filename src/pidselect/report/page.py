@@ -224,13 +224,7 @@ def _findings(findings: Sequence[Record]) -> list[dict[str, Any]]:
 
 
 def _setting(value: Any) -> str:
-    """Return the value of a setting in one line.
-
-    Examples
-    --------
-    >>> _setting(["global", "local"]), _setting(None), _setting(True)
-    ('global, local', 'none', 'yes')
-    """
+    """Return the value of a setting in one line."""
     if value is None:
         return "none"
     if isinstance(value, bool):

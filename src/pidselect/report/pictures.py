@@ -44,19 +44,13 @@ def number(value: float | str | None, digits: int = 3) -> str:
 
 
 def percent(value: float | str | None) -> str:
-    """Return a share in percent.
-
-    >>> percent(0.256), percent(None)
-    ('26 %', '–')
-    """
+    """Return a share in percent."""
     return "–" if value is None else f"{100 * to_float(value):.0f} %"
 
 
 def breakable(text: str) -> Markup:
     """Escape a text, with line breaks permitted after punctuation within names.
 
-    Examples
-    --------
     >>> breakable("<b>_mean.radius")
     Markup('&lt;b&gt;_<wbr>mean.<wbr>radius')
     """
@@ -66,8 +60,6 @@ def breakable(text: str) -> Markup:
 def unbroken(text: str) -> str:
     r"""Put no-break spaces between numbers and units, and within relations such as p = 0.005.
 
-    Examples
-    --------
     >>> unbroken("0.820 bits, p = 0.005")
     '0.820\xa0bits, p\xa0=\xa00.005'
     """
@@ -122,20 +114,13 @@ def importance_bars(features: Sequence[Record], summary: Record) -> list[dict[st
 
 
 def root(value: float | str | None) -> float:
-    """Return the square root of a statistic, for small ones are to be seen beside large ones.
-
-    >>> root(9.0), root(-50.0)
-    (3.0, 0.0)
-    """
+    """Return the square root of a statistic, at least 0: small ones are seen beside large ones."""
     known = to_float(value)
     return known if math.isnan(known) else math.sqrt(max(0.0, known))
 
 
 def strips(steps: Sequence[Record]) -> list[dict[str, Any]]:
-    """Return the scores of each step in percent of a common scale; infinite ones at its ends.
-
-    Statistics are drawn by their square roots.
-    """
+    """Return the scores of each step in percent of a common scale; infinite ones at its ends."""
     units = {step["unit"] for step in steps}
     key = "score" if len(units) == 1 else "bits"
     scale = root if units == {""} else to_float

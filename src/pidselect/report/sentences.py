@@ -153,25 +153,16 @@ def _score_test(selection: Selection, tested: Sequence[Step]) -> list[str]:
 
 
 def _by_estimator(selection: Selection, tested: Sequence[Step]) -> list[str]:
-    """Return the tests by an estimator of mutual information: permutations and levels."""
-    n_permutations, lines = selection.settings.n_permutations, list[str]()
+    """Return the permutations and the level of the tests by an estimator."""
+    n_permutations = selection.settings.n_permutations
     level = f"permutation test at level {selection.settings.alpha:g}"
     if n_permutations == "auto":
         most = max(step.n_permutations for step in tested)
-        lines.append(f"Each step is a sequential {level} with at most {most:,} permutations.")
-    else:
-        lines.append(
-            f"Each step is a {level} with {n_permutations:,} permutations; the smallest possible "
-            f"p-value is {1 / (1 + n_permutations):.3f}."
-        )
-    if joint := [step for step in tested if step.phase == "lookahead"]:
-        single = {step.alpha for step in tested if step.phase == "forward"}
-        levels = ", ".join(f"{alpha:g}" for alpha in sorted(single))
-        lines.append(
-            f"Single candidates are tested at level {levels}, pairs and triples at level "
-            f"{joint[0].alpha:g}; such a test ends early once it cannot be significant."
-        )
-    return lines
+        return [f"Each step is a sequential {level} with at most {most:,} permutations."]
+    return [
+        f"Each step is a {level} with {n_permutations:,} permutations; the smallest possible "
+        f"p-value is {1 / (1 + n_permutations):.3f}."
+    ]
 
 
 def record_sentence(name: str, selection: Selection) -> str:
@@ -199,11 +190,5 @@ def record_sentence(name: str, selection: Selection) -> str:
 
 
 def target_name(target: str) -> str:
-    """Return the name of the target, or "the target" if it has none.
-
-    Examples
-    --------
-    >>> target_name("rentals"), target_name("target")
-    ('rentals', 'the target')
-    """
+    """Return the name of the target, or "the target" if it has none."""
     return "the target" if target == TARGET else cut(shown(target))

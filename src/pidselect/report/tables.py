@@ -16,8 +16,6 @@ Record = Mapping[str, Any]
 #: Kinds of columns that stay even if all cells are equal.
 KEPT = ("name", "order", "how", "strip")
 
-SCORE_TITLES = {"score": "Statistic", "critical_value": "Critical value"}
-
 
 @dataclass(frozen=True)
 class TableColumn:
@@ -196,7 +194,8 @@ def _scores(rows: Sequence[Record], *keys: str) -> list[TableColumn]:
             {"text": number(row[key], places), "value": sort_key(row[key])}
             for row, places in zip(rows, digits, strict=True)
         ]
-        columns.append(TableColumn(SCORE_TITLES[key], "number", cells))
+        title = "Statistic" if key == "score" else "Critical value"
+        columns.append(TableColumn(title, "number", cells))
     return columns
 
 

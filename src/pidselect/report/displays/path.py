@@ -132,11 +132,13 @@ class SelectionPathDisplay(Display):
         for step, removed in zip(steps, _removals(steps), strict=True):
             # Steps by different statistics are compared in bits.
             is_comparable, critical = step["unit"] == unit, to_float(step["critical_value"])
+            of_step = step["scores" if is_comparable else "values"]
+            scores = np.array(list(map(to_float, of_step)))
             included = (*step["jointly_included"],) or (step["chosen"],)
             one = PathStep(
                 phase=step["phase"],
                 candidates=tuple(step["candidates"]),
-                scores=tuple(map(_known, step["scores" if is_comparable else "values"])),
+                scores=tuple(np.where(scores == NOTHING, np.nan, scores).tolist()),
                 chosen=step["chosen"],
                 critical_value=critical if is_comparable and not math.isnan(critical) else None,
                 included=included if step["accepted"] else (),
@@ -158,14 +160,11 @@ class SelectionPathDisplay(Display):
         return tuple(name for name in removed if name not in self.features)
 
     @property
-    def is_exceeded(self) -> bool:
-        """Whether a candidate scores higher than the chosen one."""
-        return any(score > step.score for step in self.steps for score in step.scores)
-
-    @property
     def _exceeding(self) -> str:
-        """Why such a candidate is not the chosen one."""
-        return "score lower in another test of that step" if self.unit else "have less information"
+        """Why candidates above the tested one are not it; nothing if there are none."""
+        is_exceeded = any(score > step.score for step in self.steps for score in step.scores)
+        why = "score lower in another test of that step" if self.unit else "have less information"
+        return why * is_exceeded
 
     def describe(self) -> str:
         """Return the main numbers in words."""
@@ -182,7 +181,7 @@ class SelectionPathDisplay(Display):
             parts.append(f"And {counted(more, 'more step')}.")
         if self.removed:
             parts.append(f"Removed later: {listed(self.removed, base.MAX_DESCRIBED)}.")
-        if self.is_exceeded:
+        if self._exceeding:
             parts.append(f"Candidates above the tested one {self._exceeding}.")
         return " ".join(parts)
 
@@ -244,7 +243,6 @@ class SelectionPathDisplay(Display):
         ax.set_xlim(0.5, len(self.steps) + 0.5)
         ax.set_yscale("function", functions=(scale, unscale))
         ax.set_ylim(unscale(low - pad), unscale(high + pad))
-        self._mark_infinity(ax, edges, set(drawn))
         self._label_columns(ax, column)
         self._draw_legend(ax)
 
@@ -263,7 +261,7 @@ class SelectionPathDisplay(Display):
     def _draw_dots(
         self, ax: Axes, positions: list[Numbers], edges: tuple[float, float], column: float
     ) -> None:
-        """Draw all candidates but the strongest; infinite scores are triangles at an edge."""
+        """Draw all candidates but the tested one; infinite scores are at an edge."""
         others = np.concatenate(
             [[name != step.chosen for name in step.candidates] for step in self.steps]
         ).astype(bool)
@@ -271,33 +269,16 @@ class SelectionPathDisplay(Display):
         x, y = x[others & ~np.isnan(y)], y[others & ~np.isnan(y)]
         n_most = max(len(step.candidates) for step in self.steps)
         size = 4.2 if n_most * len(self.steps) < 150 else 3.0 if column > 0.3 else 2.0
-        shapes = (("o", np.isfinite(y), 0.0), ("^", y == np.inf, 1.5), ("v", y == -np.inf, 1.5))
-        for marker, at, larger in shapes:
-            if at.any():
-                ax.scatter(
-                    x[at],
-                    np.clip(y[at], *edges),
-                    s=(size + larger) ** 2,
-                    marker=marker,
-                    color=OTHERS,
-                    edgecolors="none",
-                    rasterized=len(x) > MANY_DOTS,
-                    alpha=0.9 if len(x) < MANY_DOTS else 0.5,
-                    zorder=2,
-                )
-
-    def _mark_infinity(self, ax: Axes, edges: tuple[float, float], values: set[float]) -> None:
-        """Label the edges at which infinite scores are drawn, and remove ticks beyond them."""
-        near = 0.06 * (edges[1] - edges[0])
-        for value, edge in zip((-np.inf, np.inf), edges, strict=True):
-            if value in values:
-                ticks = np.array(ax.get_yticks())
-                ax.set_yticks(ticks[(ticks > edges[0] + near) & (ticks < edges[1] - near)])
-                ax.axhline(edge, color=OTHERS, lw=0.7, linestyle=(0, (1.0, 2.0)), zorder=1)
-                style: dict[str, Any] = {"ha": "right", "va": "center"}
-                style |= {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-                colour = base.outer_colour(ax)
-                ax.annotate(str(value), (0.0, edge), (-4.0, 0.0), color=colour, **style)
+        ax.scatter(
+            x,
+            np.clip(y, *edges),
+            s=size**2,
+            color=OTHERS,
+            edgecolors="none",
+            rasterized=len(x) > MANY_DOTS,
+            alpha=0.9 if len(x) < MANY_DOTS else 0.5,
+            zorder=2,
+        )
 
     def _label_columns(self, ax: Axes, column: float) -> None:
         """Write the strongest candidate below each column, only some where there is no room."""
@@ -316,7 +297,7 @@ class SelectionPathDisplay(Display):
             lines.append(f"fixed features: {listed(self.fixed_features, 6, base.SHORT_NAME)}")
         if self.removed:
             lines.append(f"removed later: {listed(self.removed, 6, base.SHORT_NAME)}")
-        if self.is_exceeded:
+        if self._exceeding:
             lines.append(f"dots above a diamond {self._exceeding}")
         base.label_axes(ax, x=base.wrap(ax, lines), y=UNITS[self.unit])
 
@@ -342,12 +323,6 @@ class SelectionPathDisplay(Display):
         ]
         found = [(text, look) for is_found, text, look in entries if is_found]
         base.legend_above(ax, [Line2D([], [], label=text, **look) for text, look in found])
-
-
-def _known(score: float | str | None) -> float:
-    """Return a score, NaN where nothing of a candidate is left."""
-    known = to_float(score)
-    return math.nan if known == NOTHING else known
 
 
 def _tick_label(step: PathStep) -> str:
