@@ -38,7 +38,6 @@ from pidselect.selection import PIDSelector
         (["--target", "y", "--lookahead", "4"], ["lookahead=4"]),
         (["--target", "y", "--lookahead", "all"], ["lookahead='all'"]),
         (["--target", "y", "--estimator", "gausian"], ["'gausian'", "'gaussian'"]),
-        (["--target", "y", "--estimator", "ksg,copla"], ["'copla'", "'copula'"]),
         (["--target", "y", "--surrogates", "shfit"], ["'shfit'", "'shift'"]),
         (["--target", "y", "--stability", "1"], ["stability=1"]),
         (["--target", "y", "--n-permutations", "0"], ["max_features"]),

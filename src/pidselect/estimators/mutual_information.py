@@ -22,7 +22,7 @@ def mutual_information(
     given : array-like or table, optional
         The conditioning set. Without it, the mutual information I(x; y) is estimated.
     estimator : str or object
-        "auto" is the general estimator of a selection: "ksg-rank" for continuous columns,
+        "auto" chooses by feature types: "ksg-rank" for continuous columns,
         "discrete" for columns of at most 20 levels, else "mixed-rank"; given columns of numbers,
         nearest neighbours of what a regression on these leaves (`estimators.conditional`). Others
         are "ksg", "mixed", "gaussian", "copula", or an object such as ``KSG(k=10)``.

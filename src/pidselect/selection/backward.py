@@ -33,13 +33,13 @@ def backward(
 ) -> tuple[list[Feature], list[Step], dict[str, float]]:
     r"""Remove features one by one.
 
-    The feature with the smallest :math:`I(f; y | S \setminus f)`, or by the score test the one
-    with the largest p-value, is removed if p > alpha; else the elimination ends. As one feature is
+    The feature with the smallest :math:`I(f; y | S \setminus f)`, or by the score test the one with
+    the largest p-value, is removed if p > alpha; else the elimination ends. As one feature is
     removed at a time, one of two redundant features remains. `n_steps` is the number of steps
     before, if there was an earlier elimination. Of features that were included jointly, the last
     one that remains has a part of alpha: any of `n_candidates` could be it, and none was
-    significant before. Returns the remaining features, the steps, and the final p-values by name, which sequential
-    tests do not have.
+    significant before. Returns the remaining features, the steps, and the final p-values by name,
+    which sequential tests do not have.
     """
     remaining = list(selected)
     steps: list[Step] = []
