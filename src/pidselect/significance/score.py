@@ -31,8 +31,7 @@ from scipy.stats import rankdata
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.logistic import fit_classes
 from pidselect.estimators.regression import Projection, Smoother, residuals, sized
-from pidselect.significance.row_orders import RowOrders
-from pidselect.significance.surrogates import find_strata
+from pidselect.significance.row_orders import RowOrders, find_strata
 
 #: Families of functions and their weights. Numbers have a line, labels indicators; missing values
 #: are one of their own.
@@ -52,8 +51,9 @@ KNOTS, SPLINE_SAMPLES = ndtri(np.linspace(0.06, 0.94, 5)), 50
 #: Levels up to which a number is used as it is; of more, its normal scores.
 FEW_LEVELS = 20
 
-#: Columns of S that functions of a candidate are multiplied with, at most.
-MAX_PRODUCTS = 30
+#: Columns of S that functions of a candidate are multiplied with, at most, and levels of a number
+#: up to which all its powers are.
+MAX_PRODUCTS, FEW_PRODUCTS = 30, 4
 
 #: Rows of the rarest level that has an indicator, and those below which its variance is mixed with
 #: that of all rows, as so many further rows: a self-normalised sum over k rows cannot exceed k.
@@ -131,11 +131,9 @@ class Bound:
     def explained(self, functions: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
         """Return functions without what S explains of them, and whether it explains any of each."""
         if self.smoother is None:
-            if self.strata is None:
-                left = functions - functions.mean(axis=0)
-            else:
-                left = functions - _stratum_means(functions, self.strata)
-            return left, np.zeros(functions.shape[1], dtype=bool)
+            codes = self.orders.groups if self.orders.scheme == "global" else None
+            means = functions.mean(axis=0) if codes is None else _means(functions, codes)
+            return functions - means, np.zeros(functions.shape[1], dtype=bool)
         left, is_explained = self.smoother.residual(functions)
         if self.projection is not None:
             left = self.projection.residual(left)
@@ -193,7 +191,8 @@ def _evened(residual: FloatArray, bound: Bound) -> FloatArray:
     if bound.smoother is None:
         return residual
     squares = residual**2
-    size = np.log(squares + LEAST_SQUARE * squares.mean(axis=0))
+    mean = squares.mean(axis=0)
+    size = np.log(squares + LEAST_SQUARE * np.where(mean > 0, mean, 1.0))
     left, is_explained = bound.smoother.residual(size)
     explained = size - size.mean(axis=0) - left
     return residual * np.where(is_explained, np.exp(-0.5 * explained), 1.0)
@@ -209,9 +208,9 @@ def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Project
     if bound.smoother is not None:
         (found,) = residuals(bound.given, [column], bound.groups, 1, bound.smoother)
         left, projection = found.column, found.projection
-    elif bound.strata is not None:
-        values = np.where(np.isnan(column.values), np.nanmean(column.values), column.values)
-        values = bound.centred(values[:, np.newaxis])[:, 0]
+    else:
+        values = bound.centred(_filled(column.values[:, np.newaxis]))[:, 0]
+        values = np.where(np.isnan(column.values), np.nan, values)
         left = Column(column.name, "continuous", values)
     missing = np.isnan(left.values)
     values = np.where(missing, 0.0, left.values)
@@ -305,7 +304,7 @@ def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions
         of_columns = residuals(bound.given, columns, bound.groups, 0, bound.smoother)
         left = np.stack([residual.column.values for residual in of_columns], axis=1)
         explained = np.array([residual.r_squared for residual in of_columns])
-    elif bound.strata is not None:
+    else:
         left = np.where(missing, np.nan, bound.centred(_filled(values)))
     is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
     evened = _evened(_filled(left), bound)
@@ -323,7 +322,10 @@ def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions
         absent = missing[:, place] if has_missing[place] else None
         functions = _functions_of_scores(score, int(levels[place]), absent)
         of_s = [*bound.design.T, *([fits[:, place]] if explained[place] > 0 else [])]
-        functions += [("product", (score * column)[:, np.newaxis]) for column in of_s]
+        factor = score[:, np.newaxis]
+        if levels[place] <= FEW_PRODUCTS:  # as those of a label, in powers
+            factor = dict(functions)["powers"]
+        functions += [("product", factor * column[:, np.newaxis]) for column in of_s]
         found.append(functions if is_left[place] else [])
     return found
 
@@ -510,10 +512,11 @@ def _scores(values: FloatArray) -> FloatArray:
     return np.asarray(ndtri((rankdata(values, axis=0) - 0.375) / (len(values) + 0.25)))
 
 
-def _stratum_means(values: FloatArray, strata: IntArray) -> FloatArray:
-    sums = np.zeros((int(strata.max()) + 1, values.shape[1]))
-    np.add.at(sums, strata, values)
-    return np.asarray((sums / np.bincount(strata)[:, np.newaxis])[strata])
+def _means(values: FloatArray, codes: IntArray) -> FloatArray:
+    """Return the mean of the stratum, or group, of every sample."""
+    sums = np.zeros((int(codes.max()) + 1, values.shape[1]))
+    np.add.at(sums, codes, values)
+    return np.asarray((sums / np.bincount(codes)[:, np.newaxis])[codes])
 
 
 def _orthonormal(values: FloatArray) -> FloatArray:

@@ -232,7 +232,8 @@ def task_statistics(
 
 def is_reached(observed: FloatArray | float, null: FloatArray) -> Any:
     """Return whether values of the null distribution reach an observed one, up to rounding."""
-    return null >= observed - TIE * np.maximum(1.0, np.abs(observed))
+    # One that is undefined counts as reached.
+    return ~(null < observed - TIE * np.maximum(1.0, np.abs(observed)))
 
 
 def _batches(first: int, n: int) -> Iterator[int]:

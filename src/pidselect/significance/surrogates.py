@@ -33,7 +33,6 @@ from pidselect.data import Block, IntArray, read_block
 from pidselect.estimators.base import check_permutations
 from pidselect.significance.rng import permutations
 from pidselect.significance.row_orders import RowOrders
-from pidselect.significance.row_orders import find_strata as find_strata  # until score.py follows
 
 #: Stream key and numbers of permutations -> rows, int32 of shape (len(numbers), n_samples), which
 #: may be in the memory of a GPU.
