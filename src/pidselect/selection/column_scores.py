@@ -13,6 +13,9 @@ from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.result import Step, last_step
 from pidselect.selection.scoring import information_given
 
+#: Columns outside the selected set whose information is estimated beside the score test, at most.
+MOST_ESTIMATED = 200
+
 
 def score_columns(
     context: SelectionContext,
@@ -43,6 +46,8 @@ def score_columns(
     given = [feature for feature in (*pool.fixed, *selected) if len(feature.block)]
     inside = [feature for feature in given if feature.name not in known]
     outside = [c for c in pool.candidates if c not in selected and c.name not in known]
+    if context.score_test is not None and len(outside) > MOST_ESTIMATED:
+        outside = []
     sets = [[other for other in given if other is not feature] for feature in inside]
     values = information_given(context, [*inside, *outside], sets + [given] * len(outside))
     unknown = (feature.name for feature in (*inside, *outside))

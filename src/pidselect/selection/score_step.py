@@ -71,10 +71,7 @@ class ScoreTestResult:
             phase=phase,
             conditioning_set=given if own_set is None else own_set,
             candidates=tuple(feature.name for feature in scores.candidates),
-            # One object, so that records are equal that hold it.
-            values=tuple(
-                math.nan if math.isnan(bits) else bits for bits in self.information.tolist()
-            ),
+            values=tuple(self.information.tolist()),
             scores=tuple(self.statistics.tolist()),
             unit="",
             estimators=self.functions,
@@ -90,7 +87,9 @@ class ScoreTestResult:
         )
 
     def _is_close_call(self, p_value: float) -> bool:
-        """Return whether p lies within two standard errors of alpha."""
+        """Return whether p, of all permutations, lies within two standard errors of alpha."""
+        if self.critical_value is None:  # the stage ended early
+            return False
         n, raw = self.n_permutations, p_value * self.share
         error = math.sqrt(raw * (1 - raw) / n) / self.share
         is_near = abs(p_value - self.candidate_scores.context.alpha) <= 2 * error

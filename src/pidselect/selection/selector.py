@@ -171,8 +171,8 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     scores_ : array of float, one for each column of X
         Conditional mutual information of each column and the target in bits, from 0 to the entropy
         of a discrete target: of a column of the minimal set ``selection_.features`` given the
-        others of it, of any other given all of it. NaN where it was not estimated, as by the score
-        test for columns that are not significant, and for columns that were no candidates, see
+        others of it, of any other given all of it. NaN where it was not estimated, as beside the
+        score test for more than 200 others, and for columns that were no candidates, see
         ``selection_.skipped``.
     pvalues_ : array of float, one for each column of X
         The p-value of that quantity, not adjusted for the selection: of columns that are not
