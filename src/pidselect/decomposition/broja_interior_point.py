@@ -246,7 +246,11 @@ def set_joint(conditional, pair, joint):
 @njit(**INLINED)
 def improve(problem, point, system, step, work, distance, nearest):
     """Take one predictor-corrector step."""
-    set_stiffness(system.stiffness, point.slack, point.pair)
+    for a in range(point.slack.shape[0]):
+        for b in range(point.slack.shape[1]):
+            s, z = point.slack[a, b], point.pair[a, b]
+            # Not below 0: a constraint with s > 1 is inactive.
+            system.stiffness[a, b] = z / s - z if s < 1.0 else 0.0
     factorise(system)
     work.target[:] = 0.0
     dual = primal = 1.0
@@ -263,15 +267,6 @@ def improve(problem, point, system, step, work, distance, nearest):
         min(1.0, NEARLY * dual),
         min(1.0, NEARLY * primal),
     )
-
-
-@njit(**KERNEL)
-def set_stiffness(stiffness, slack, pair):
-    """Set c = z/s - z, but not below 0: a constraint with s > 1 is inactive."""
-    for a in range(slack.shape[0]):
-        for b in range(slack.shape[1]):
-            s, z = slack[a, b], pair[a, b]
-            stiffness[a, b] = z / s - z if s < 1.0 else 0.0
 
 
 @njit(**INLINED)

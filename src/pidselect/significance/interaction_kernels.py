@@ -256,23 +256,10 @@ def scan_triples(
                 n = count_common(both, third)
                 count_cell(counts, n, both, third, target.bits)
                 of_pairs = (i_j, i * (i - 1) // 2 + m, j * (j - 1) // 2 + m)
-                constant_n = -constant - _sizes_weight(
-                    planes, pairs, n, (i, j, m), of_pairs, weight
-                )
-                _keep_largest(
-                    target, pairs, weight, counts, constant_n, (i, j, m), of_pairs, best, which
-                )
-
-
-@njit(**INNER)
-def _sizes_weight(
-    planes: Planes, pairs: PairCounts, n: int, columns: Triple, of_pairs: Triple, weight: IntArray
-) -> int:
-    """Return the sum of n ln n over the cells of a triple."""
-    i, j, m = columns
-    sizes = (pairs.size[of_pairs[0]], pairs.size[of_pairs[1]], pairs.size[of_pairs[2]])
-    of_columns = (planes.size[i], planes.size[j], planes.size[m])
-    return triple_weight(n, sizes, of_columns, weight.size - 1, weight)
+                sizes = (pairs.size[i_j], pairs.size[of_pairs[1]], pairs.size[of_pairs[2]])
+                of_columns = (planes.size[i], planes.size[j], planes.size[m])
+                rest = -constant - triple_weight(n, sizes, of_columns, weight.size - 1, weight)
+                _keep_largest(target, pairs, weight, counts, rest, (i, j, m), of_pairs, best, which)
 
 
 @njit(**INLINE)

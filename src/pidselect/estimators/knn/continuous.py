@@ -45,7 +45,6 @@ from pidselect.estimators.knn.spaces import (
     insert_in_lanes,
     interval_around,
     largest,
-    new_nearest,
     point_distance,
 )
 from pidselect.jit import njit
@@ -112,7 +111,7 @@ def new_workspace(n_samples: int, k: int, level_type: type[np.unsignedinteger]) 
     """Allocate the buffers."""
     buffers = (
         np.empty(n_samples, dtype=level_type),
-        np.empty(2 * LANES + new_nearest(k, np.float32).size, dtype=np.float32),
+        np.empty((2 + -(-k // SLOTS) * SLOTS) * LANES, dtype=np.float32),
         np.empty(k),
         *np.empty((4, LANES)),
         np.empty(LANES, dtype=np.bool_),

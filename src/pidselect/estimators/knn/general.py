@@ -24,6 +24,7 @@ from pidselect.estimators.knn.spaces import (
     INLINE,
     INNER,
     LANES,
+    SLOTS,
     Candidate,
     CountingRule,
     FloatArray,
@@ -37,7 +38,6 @@ from pidselect.estimators.knn.spaces import (
     largest,
     list_within,
     new_buffer,
-    new_nearest,
     point_distance,
 )
 from pidselect.jit import njit
@@ -93,7 +93,7 @@ def score_general(
         np.empty((0 if has_given or n_columns == 1 else n_samples, LANES)),
     )
     buffers = (
-        new_nearest(rule.k, np.float64),
+        np.empty(-(-rule.k // SLOTS) * SLOTS * LANES),
         *np.empty((2, LANES)),
         np.empty(LANES, dtype=np.bool_),
         *np.empty((3, LANES), dtype=np.int64),

@@ -288,11 +288,6 @@ def insert_sample(step, j, slot, distance, sample):
     distance[slot], sample[slot] = step, j
 
 
-def new_nearest(k: int, kind: type[np.floating[Any]]) -> NDArray[Any]:
-    """Allocate rows for the k smallest distances of every lane, in one array."""
-    return np.empty(-(-k // SLOTS) * SLOTS * LANES, dtype=kind)
-
-
 def new_buffer(n_samples: int) -> NeighbourBuffer:
     """Allocate the buffers of `list_within`."""
     return NeighbourBuffer(
