@@ -23,8 +23,13 @@ from pidselect.significance import (
     count_block_orders,
     permutations,
 )
-from pidselect.significance.near import MAX_APART, NEIGHBOURS, nearest_samples
-from pidselect.significance.row_orders import RowOrders, find_strata
+from pidselect.significance.row_orders import (
+    MAX_APART,
+    NEIGHBOURS,
+    RowOrders,
+    find_strata,
+    nearest_samples,
+)
 
 NOTHING = Block()
 maps = st.sampled_from([np.exp, np.cbrt, lambda v: v**3, lambda v: np.arctan(v) - 7])

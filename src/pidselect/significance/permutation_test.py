@@ -61,8 +61,10 @@ def p_values(observed: FloatArray, null: FloatArray) -> FloatArray:
     >>> p_values(np.array([2.5, 0.5]), np.array([0.0, 1.0, 2.0, 3.0]))
     array([0.4, 0.8])
     """
-    below = np.searchsorted(np.sort(null), np.asarray(observed) - TIE, side="left")
-    return np.asarray((1.0 + len(null) - below) / (1.0 + len(null)))
+    least = np.asarray(observed) - TIE
+    n_below = np.searchsorted(np.sort(null), least, side="left")
+    n = 1.0 + len(null)
+    return np.asarray((n - n_below) / n)
 
 
 def step_down_p_values(
@@ -85,10 +87,13 @@ def step_down_p_values(
     """
     if order is None:
         order = np.argsort(-observed, kind="stable")
-    null = np.maximum.accumulate(surrogates[order[::-1]], axis=0)[::-1]
-    n_reached = (null >= observed[order, np.newaxis] - TIE).sum(axis=1)
+    ascending = surrogates[order[::-1]]
+    null = np.maximum.accumulate(ascending, axis=0)[::-1]
+    least = observed[order, np.newaxis] - TIE
+    n_reached = (null >= least).sum(axis=1)
+    p = (1.0 + n_reached) / (1.0 + surrogates.shape[1])
     adjusted = np.empty(len(observed))
-    adjusted[order] = np.maximum.accumulate((1.0 + n_reached) / (1.0 + surrogates.shape[1]))
+    adjusted[order] = np.maximum.accumulate(p)
     return adjusted
 
 
@@ -103,8 +108,10 @@ def critical_value(null: FloatArray, alpha: float) -> float:
     94.0
     """
     # At most all but one: p = 1 is never significant, however near to 1 alpha is.
-    allowed = min(math.floor((alpha + ROUNDING) * (1 + len(null))) - 1, len(null) - 1)
-    return float(np.sort(null)[::-1][allowed])
+    n = len(null)
+    n_reached = math.floor((alpha + ROUNDING) * (1 + n)) - 1
+    descending = np.sort(null)[::-1]
+    return float(descending[min(n_reached, n - 1)])
 
 
 def is_significant(p_value: float, alpha: float) -> bool:

@@ -19,8 +19,18 @@ from pidselect.data import FloatArray
 from pidselect.jit import njit
 
 #: Purposes of random numbers: the second entry of a stream key, after the seed.
-SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
-LOOKAHEAD, START, RELEVANCE, STABILITY, FINAL, MEMBERS, SWAP = 5, 6, 7, 8, 9, 10, 11
+SUBSAMPLE = 0
+FORWARD = 1
+BACKWARD = 2
+DECOMPOSITION = 3
+BOOTSTRAP = 4
+LOOKAHEAD = 5
+START = 6
+RELEVANCE = 7
+STABILITY = 8
+FINAL = 9
+MEMBERS = 10
+SWAP = 11
 
 # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a counter times GAMMA, its bits well mixed.
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -99,7 +109,8 @@ def _fill_permutations(stream_key, numbers, rows):
     """Write a Fisher-Yates shuffle of all samples into each row."""
     stream = _stream_of(stream_key)
     for m in range(numbers.size):
-        key, row = _key_of(stream, numbers[m]), rows[m]
+        key = _key_of(stream, numbers[m])
+        row = rows[m]
         for i in range(row.size):
             row[i] = i
         for i in range(row.size - 1, 0, -1):
@@ -138,7 +149,9 @@ def _key_of(stream, number):
 def _below(bound, random):
     """Return the upper 64 bits of bound * random: a random number below the bound (< 2**32)."""
     low = (random & _LOW_32) * bound
-    return np.int64(((random >> _SHIFT_32) * bound + (low >> _SHIFT_32)) >> _SHIFT_32)
+    high = (random >> _SHIFT_32) * bound
+    carried = low >> _SHIFT_32
+    return np.int64((high + carried) >> _SHIFT_32)
 
 
 def mix(z: Any) -> Any:

@@ -80,7 +80,8 @@ def betting_p_values(observed: FloatArray, null: FloatArray, alpha: float) -> Fl
     if not len(null):
         return np.ones(len(observed))
     reached = null >= np.asarray(observed)[:, np.newaxis] - TIE
-    return np.asarray(1.0 / np.maximum(wealth(reached, alpha).max(axis=-1), 1.0))
+    most = wealth(reached, alpha).max(axis=-1)
+    return np.asarray(1.0 / np.maximum(most, 1.0))
 
 
 def decision(observed: float, null: FloatArray, alpha: float) -> Decision:
@@ -94,9 +95,12 @@ def decision(observed: float, null: FloatArray, alpha: float) -> Decision:
     'not significant'
     """
     game = wealth(null >= observed - TIE, alpha)
-    if len(game) and game.max() >= 1.0 / (alpha + ROUNDING):
+    if not len(game):
+        return "open"
+    if game.max() >= 1.0 / (alpha + ROUNDING):
         return "significant"
-    if len(game) and (game[-1] < MIN_WEALTH or len(game) >= max_permutations(alpha)):
+    is_over = len(game) >= max_permutations(alpha)
+    if game[-1] < MIN_WEALTH or is_over:
         return "not significant"
     return "open"
 
@@ -113,7 +117,11 @@ def betting_critical_value(null: FloatArray, alpha: float) -> float | None:
     >>> betting_critical_value(np.arange(20.0), 0.05) is None
     True
     """
-    enough = _wealth(np.arange(len(null) + 1), len(null), alpha) >= 1 / (alpha + ROUNDING)
+    n = len(null)
+    of_losses = _wealth(np.arange(n + 1), n, alpha)
+    enough = of_losses >= 1 / (alpha + ROUNDING)
     if not enough[0] or not len(null):
         return None
-    return float(np.sort(null)[::-1][int(np.flatnonzero(enough)[-1])])
+    allowed = int(np.flatnonzero(enough)[-1])
+    descending = np.sort(null)[::-1]
+    return float(descending[allowed])

@@ -188,4 +188,5 @@ def check_groups(groups: Any, n_samples: int) -> IntArray | None:
     # By first row, so that permutations do not depend on the names of groups.
     codes = block.columns[0].codes()
     _, first = np.unique(codes, return_index=True)
-    return np.asarray(np.argsort(np.argsort(first))[codes], dtype=np.int64)
+    appearance = np.argsort(np.argsort(first))
+    return np.asarray(appearance[codes], dtype=np.int64)
