@@ -124,9 +124,6 @@ def no_rows(path: object) -> FileError:
     return FileError(path, "it has no rows", "Choose a file with at least one row of values")
 
 
-# --------------------------------------------------------------------------------- names and paths
-
-
 def suffix_of(path: Path) -> str:
     """Return the suffix of a file's name, without that of its compression."""
     return Path(path.stem if path.suffix.lower() in PACKED else path.name).suffix.lower()
@@ -217,9 +214,6 @@ def _endings(start: bytes) -> list[str]:
     return [*found, ".jsonl" if start.lstrip().startswith(b"{") else ".csv"]
 
 
-# ------------------------------------------------------------------------------------------ reading
-
-
 def read_file(
     path: AnyPath,
     columns: str | Iterable[str] | None = None,
@@ -297,9 +291,6 @@ def reading(path: object, name: str | None = None) -> Iterator[None]:
         raise FileError(path, problem, remedy, setting=("without", name)) from error
 
 
-# ------------------------------------------------------------------------ Parquet, Arrow, NumPy
-
-
 def _scan(path: Path) -> Any:
     """Return a Parquet file, or an Arrow file or stream, as a lazy frame."""
     polars = require("polars", path)
@@ -333,9 +324,6 @@ def _open_array(path: Path) -> Any:
     return array
 
 
-# ------------------------------------------------------------------------------------- packed texts
-
-
 def contents(path: Path, most: int | None = None) -> bytes:
     """Return what is in a file, decompressed; with `most` at least so many of its first bytes."""
     packing = path.suffix.lower()
@@ -354,9 +342,6 @@ def contents(path: Path, most: int | None = None) -> bytes:
         problem = f"it unpacks to more than {limit:,} bytes, too many for its size"
         raise FileError(path, problem, "If it is whole, unpack it first")
     return content
-
-
-# ----------------------------------------------------------------------------------------- writing
 
 
 def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:

@@ -94,9 +94,6 @@ def warn_caller(message: str | Warning) -> None:
     warnings.warn(message, stacklevel=level)
 
 
-# -------------------------------------------------------------------------------------- records
-
-
 def to_plain(value: Any) -> Any:
     """Return dicts, lists, strings and numbers that JSON can hold; of records, their fields.
 
@@ -123,9 +120,6 @@ def to_plain(value: Any) -> Any:
 def to_float(value: float | str | None) -> float:
     """Return a number of a record made by `to_plain`; None, for an unknown one, becomes NaN."""
     return nan if value is None else float(value)
-
-
-# ------------------------------------------------------------------------- formatting of values
 
 
 def number(value: float | str | None, digits: int = 3, unknown: str = "-") -> str:

@@ -162,9 +162,6 @@ def _widths(one: Sequence[Functions]) -> list[int]:
     return [part.shape[1] for functions in one for part in functions]
 
 
-# --- functions ------------------------------------------------------------------------------------
-
-
 def _functions(column: Column) -> Functions:
     """Return the functions of a column; a missing number is at the mean, with an effect."""
     codes = column.codes()
@@ -241,9 +238,6 @@ def _design(sets: Sequence[Sequence[Functions]], n_products: int) -> _Design:
     return _Design(np.stack(designs), group, doubt)
 
 
-# --- fits -----------------------------------------------------------------------------------------
-
-
 def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> FloatArray:
     """Return predictions of each row by a fit without it: means, or log odds of a class, 0 or 1.
 
@@ -312,9 +306,6 @@ def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> 
 
 def _times(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
     return np.asarray((matrices @ vectors[:, :, np.newaxis])[:, :, 0])
-
-
-# --- predictive distributions ---------------------------------------------------------------------
 
 
 def _log_ratios_of_numbers(design: _Design, codes: IntArray) -> FloatArray:

@@ -159,9 +159,6 @@ def _for_families(context: SelectionContext, level: float) -> SelectionContext:
     return replace(context, alpha=level, n_permutations=n_permutations, shared_permutations=True)
 
 
-# --- all relevant features ----------------------------------------------------------------------
-
-
 def marginal_tests(
     context: SelectionContext, fixed: Features, candidates: Features, level: float
 ) -> Step:

@@ -79,9 +79,6 @@ class Parameters:
         return self.alpha * share
 
 
-# --- constraints of single parameters -----------------------------------------------------------
-
-
 def one_of(*known: object) -> Constraint:
     """Return the constraint to be one of some values."""
 
@@ -214,9 +211,6 @@ CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-# --- all parameters -----------------------------------------------------------------------------
-
-
 def check_parameters(selector: PIDSelector) -> Parameters:
     """Return the parameters of a selector; raise if one is invalid or excludes another."""
     checked = {
@@ -307,9 +301,6 @@ def check_size(parameters: Parameters, n_candidates: int, n_samples: int) -> Non
             f"{8 * count * parameters.n_permutations / 2**30:.3g} GiB for the surrogates of "
             f"{of_what}: use at most n_permutations={most}, or 'auto'."
         )
-
-
-# --- columns ------------------------------------------------------------------------------------
 
 
 def record_columns(selector: PIDSelector, X: Any) -> None:

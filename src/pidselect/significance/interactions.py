@@ -102,9 +102,6 @@ class Planes(NamedTuple):
     owner: IntArray  # (n_columns,): the feature of each column; negative for those given, the first
 
 
-# --- levels -------------------------------------------------------------------------------------
-
-
 def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
     """Return a column as at most `n_levels` levels 0, 1, ...
 
@@ -196,7 +193,8 @@ def make_planes(
     for place, block in enumerate(features):
         owned += [(place, column) for column in block.columns]
     n_samples = features[0].n_samples if features else 0
-    bits = [pack(np.empty((0, n_samples), dtype=np.bool_))]
+    joined = pack(np.empty((0, n_samples), dtype=np.bool_))
+    bits: list[Bits] = []
     size: list[int] = []
     n_planes = [0]
     owner: list[int] = []
@@ -210,8 +208,10 @@ def make_planes(
         size += sets.sum(axis=1).tolist()
         n_planes.append(len(sets))
         owner.append(place)
+    if bits:
+        joined = np.concatenate(bits)
     return Planes(
-        np.concatenate(bits),
+        joined,
         np.cumsum(n_planes, dtype=np.int64),
         np.array(size, dtype=np.int64),
         np.array(owner, dtype=np.int64),
@@ -256,9 +256,6 @@ def _sum_of_products(values: FloatArray) -> float:
 def pair_bytes(n_columns: int, n_classes: int) -> int:
     """Return the bytes of the counts of all pairs that a scan of triples needs."""
     return comb(n_columns, 2) * (n_classes + 1) * 8 * LANES
-
-
-# --- tables -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

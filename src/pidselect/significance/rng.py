@@ -101,9 +101,6 @@ def _key_arrays(
     return np.array(stream_key, dtype=np.uint64), np.array(numbers, dtype=np.uint64)
 
 
-# --- kernels --------------------------------------------------------------------------------------
-
-
 @njit(**OPTIONS)
 def _fill_permutations(stream_key, numbers, rows):
     """Write a Fisher-Yates shuffle of all samples into each row."""
