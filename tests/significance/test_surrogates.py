@@ -16,19 +16,19 @@ from scipy.stats import chi2
 
 import naive_score
 from pidselect.data import Block, Column
-from pidselect.significance import (
-    SURROGATES,
-    bind_scheme,
-    check_groups,
-    count_block_orders,
-    permutations,
-)
+from pidselect.significance.rng import permutations
 from pidselect.significance.row_orders import (
     MAX_APART,
     NEIGHBOURS,
     RowOrders,
     find_strata,
     nearest_samples,
+)
+from pidselect.significance.surrogates import (
+    SURROGATES,
+    bind_scheme,
+    check_groups,
+    count_block_orders,
 )
 
 NOTHING = Block()

@@ -25,7 +25,7 @@ from pidselect.decomposition.explanation import (
 from pidselect.decomposition.posterior import SharedFraction
 from pidselect.decomposition.sentences import sentence
 from pidselect.estimators.discrete import target_entropy
-from pidselect.significance import is_significant
+from pidselect.significance.permutation_test import is_significant
 
 #: A feature is reported as redundant with the selected feature that shares most with it and with
 #: those that share at least this fraction of that, up to a number of names.

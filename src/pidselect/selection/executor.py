@@ -26,10 +26,10 @@ from pidselect.estimators.cuda.scorer import bind_on
 from pidselect.estimators.regression import RecentRegressions
 from pidselect.selection.progress import Observer
 from pidselect.selection.resume import Results, digest, to_json
-from pidselect.significance import PermutationSampler, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan, Scanner
+from pidselect.significance.surrogates import PermutationSampler, bind_scheme
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
 TASK_SIZE = 2**22

@@ -25,15 +25,11 @@ from pidselect.selection.scoring import bits_shown
 from pidselect.selection.step_test import run_test
 from pidselect.selection.swap import swap
 from pidselect.selection.validation import Parameters
-from pidselect.significance import (
-    FINAL,
-    GIVEN_ONLY,
-    check_groups,
-    count_block_orders,
-    first_smallest,
-)
+from pidselect.significance.permutation_test import first_smallest
+from pidselect.significance.rng import FINAL
+from pidselect.significance.row_orders import GIVEN_ONLY
 from pidselect.significance.staged import ScoreTest
-from pidselect.significance.surrogates import permute_blocks
+from pidselect.significance.surrogates import check_groups, count_block_orders, permute_blocks
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector

@@ -40,8 +40,8 @@ from pidselect.selection.result import Step
 from pidselect.selection.score_step import ScoreTestResult
 from pidselect.selection.scoring import cmi_given, information_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
-from pidselect.significance import RELEVANCE, is_significant
-from pidselect.significance.permutation_test import fewest_permutations
+from pidselect.significance.permutation_test import fewest_permutations, is_significant
+from pidselect.significance.rng import RELEVANCE
 
 #: Random streams of the tests of selected features and of the others.
 SELECTED_STREAM, OTHERS_STREAM = 0, 1

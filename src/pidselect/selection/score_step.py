@@ -20,7 +20,7 @@ from pidselect.selection.scoring import (
     SubsetIntersection,
     information_given,
 )
-from pidselect.significance import first_largest, is_significant
+from pidselect.significance.permutation_test import first_largest, is_significant
 from pidselect.significance.score import FAMILIES
 from pidselect.significance.staged import Settings, StagedResult
 

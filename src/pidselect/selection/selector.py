@@ -57,8 +57,8 @@ from pidselect.selection.validation import (
     check_size,
     record_columns,
 )
-from pidselect.significance import check_groups
 from pidselect.significance.staged import ScoreTest
+from pidselect.significance.surrogates import check_groups
 from pidselect.significance.validation import RandomState
 
 logger = logging.getLogger(__name__)

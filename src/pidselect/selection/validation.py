@@ -20,8 +20,10 @@ from pidselect.selection.criteria import CRITERIA, Conditional
 from pidselect.selection.executor import DEVICES
 from pidselect.selection.lookahead import Lookahead
 from pidselect.selection.scoring import Criterion
-from pidselect.significance import GIVEN_ONLY, SURROGATES, check_resolution
+from pidselect.significance.permutation_test import check_resolution
+from pidselect.significance.row_orders import GIVEN_ONLY
 from pidselect.significance.staged import STAGES, ScoreTest
+from pidselect.significance.surrogates import SURROGATES
 from pidselect.significance.validation import check_count, check_jobs
 
 if TYPE_CHECKING:

@@ -80,11 +80,6 @@ class StagedResult:
     critical_value: float | None
     share: float  # of the level
 
-    @property
-    def order(self) -> IntArray:
-        """Candidates from the most to the least significant."""
-        return np.lexsort((-self.statistics, self.p_values))
-
 
 def in_turn(function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]) -> Any:
     """Run tasks one after the other."""
