@@ -392,19 +392,6 @@ def write_columns(source: AnyPath, target: AnyPath, names: Sequence[str], **text
     From text to text, fields are copied as they are; the delimiter stays, but for a tab, which
     goes with .tsv. In Parquet every column becomes what `Table.open` reads; whole numbers stay
     whole, those beyond int64 texts.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     people, some = Path(folder, "people.csv"), Path(folder, "some.tsv")
-    ...     _ = people.write_text("age,city,zip\n31.5,Rome,00118\n44,,\n")
-    ...     write_columns(people, some, ["zip", "age"])
-    ...     print(some.read_text().expandtabs())
-    zip     age
-    00118   31.5
-            44
-    <BLANKLINE>
     """
     from .text_columns import typed
     from .text_files import DelimitedFile, TextSettings, open_text

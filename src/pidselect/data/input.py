@@ -87,13 +87,7 @@ def has_names(values: Any) -> bool:
 
 
 def read_vectors(values: Any, name: str) -> tuple[RawColumn, ...]:
-    """Read one variable, of one or several columns; `name` stands in where they have none.
-
-    Examples
-    --------
-    >>> [column.name for column in read_vectors(np.zeros((5, 2)), "target")]
-    ['target[0]', 'target[1]']
-    """
+    """Read one variable, of one or several columns; `name` stands in where they have none."""
     values = collect(values)
     if is_frame(values) or isinstance(values, Columns):
         return read_columns(values)

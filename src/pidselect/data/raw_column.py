@@ -128,16 +128,7 @@ def _categories(series: nw.Series[Any]) -> tuple[Iterable[Hashable] | None, Form
 
 
 def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
-    """Read Python objects: all numbers, all texts, all bools or all times, and missing ones.
-
-    Examples
-    --------
-    >>> from_objects("a", [1, {"foo": "bar"}])
-    Traceback (most recent call last):
-    ...
-    TypeError: argument must be a string or a number, the same throughout a column: column 'a'
-    holds {'foo': 'bar'} (dict) in row 1; convert the column or leave it out
-    """
+    """Read Python objects: all numbers, all texts, all bools or all times, and missing ones."""
     missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
     present = [value for value, gone in zip(values, missing, strict=True) if not gone]
     families = {_family(kind) for kind in set(map(type, present))}

@@ -220,12 +220,6 @@ def independence_p_value(first: IntArray, second: IntArray) -> float:
     """Return the p-value of Pearson's chi-square test of independence of two variables.
 
     The likelihood ratio test rejects far too often where counts are small.
-
-    Examples
-    --------
-    >>> x = np.arange(100) % 2
-    >>> independence_p_value(x, x) < 1e-9, independence_p_value(x, np.arange(100) // 50) > 0.9
-    (True, True)
     """
     shape = int(first.max()) + 1, int(second.max()) + 1
     counts = np.bincount(first * shape[1] + second, minlength=shape[0] * shape[1]).reshape(shape)

@@ -152,12 +152,6 @@ def target_entropy(target: Block) -> float | None:
     """Return the plug-in entropy of a target in bits; None if any of its columns is continuous.
 
     It bounds the information of any features about the target.
-
-    Examples
-    --------
-    >>> from pidselect.data import read_block
-    >>> target_entropy(read_block([0, 1, 1, 0], "y"))
-    1.0
     """
     if not all(column.is_discrete for column in target.columns):
         return None

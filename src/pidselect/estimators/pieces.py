@@ -64,15 +64,6 @@ def linear_pieces(z: FloatArray, y: FloatArray, max_freedom: float) -> list[IntA
 
     `z` has the shape (n_samples, n_columns). The leaf that gains most is split first. There are no
     more coefficients than `max_freedom`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=(300, 2))
-    >>> y = np.sign(z[:, 0]) * z[:, 1] + 0.1 * rng.normal(size=300)
-    >>> pieces = linear_pieces(z, y, 100)
-    >>> [bool((z[rows, 0] > 0).any()) for rows in pieces]
-    [False, True]
     """
     design = np.column_stack([np.ones(len(z)), z])
     n_samples, n_coefficients = design.shape

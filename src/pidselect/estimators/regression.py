@@ -195,21 +195,6 @@ def residuals(
     of its own, as samples are permuted within groups. Values are in standard deviations. Only the
     first `n_refined` columns, those of the target, are fitted with metrics and pieces: errors are
     multiplied, so that one good fit suffices. A `smoother` of S lends its regressions.
-
-    Examples
-    --------
-    A total of two columns, and independent noise:
-
-    >>> rng = np.random.default_rng(0)
-    >>> a, b, error, noise = rng.normal(size=(4, 200))
-    >>> given = Block((Column("a", "continuous", a), Column("b", "continuous", b)))
-    >>> total = Column("total", "continuous", a + b + 0.1 * error)
-    >>> of_total, of_noise = residuals(given, [total, Column("noise", "continuous", noise)])
-    >>> correlation = np.corrcoef(of_total.column.values, error)[0, 1]
-    >>> print(f"{of_total.r_squared:.2f}, {correlation:.2f}")
-    0.99, 1.00
-    >>> of_noise.r_squared, of_noise.column.name
-    (0.0, 'noise')
     """
     given, columns = sized(given), sized(Block(tuple(columns))).columns
     found = [Residual(column, 0.0) for column in columns]

@@ -107,13 +107,6 @@ def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
 
     Labels keep the most frequent levels, the others are one; numbers are cut at quantiles. Missing
     ones are a level of their own if there are more than two.
-
-    Examples
-    --------
-    >>> few_levels(Column("x", "continuous", np.array([0.3, 2.0, 0.1, 0.7, 9.0, 0.2, 4.0, 1.0])))
-    array([1, 2, 0, 1, 3, 0, 3, 2])
-    >>> few_levels(Column("x", "nominal", np.array([2.0, 0, 1, 1, 2, 2])), 2)
-    array([0, 1, 1, 1, 0, 0])
     """
     codes = column.codes()
     if codes.max(initial=0) < n_levels:
@@ -227,11 +220,6 @@ def count_operations(n_levels: Sequence[int], n_samples: int, n_classes: int, or
     """Return the operations on words of 64 samples that a permutation takes at most.
 
     `n_levels` are those of the columns; triples are of two levels each.
-
-    Examples
-    --------
-    >>> f"{count_operations([4] * 1000, 1000, 2, 2):.2e}"
-    '2.80e+08'
     """
     n_words = -(-n_samples // 64)
     of_count = (n_classes - 1) * n_words
@@ -475,15 +463,7 @@ class Scanner(Protocol):
 
 
 def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
-    """Return the normal quantile of the p-value of the largest of several chi-square values.
-
-    Examples
-    --------
-    >>> adjusted_quantile(np.array([3.84, 60.0]), 1, 1).round(2)
-    array([1.64, 7.66])
-    >>> adjusted_quantile(np.array([10.0, 30.0, 60.0]), 1, 1000).round(2)
-    array([-0.81,  3.93,  6.71])
-    """
+    """Return the normal quantile of the p-value of the largest of several chi-square values."""
     g = np.maximum(g, 0.0)
     far = np.maximum(g, FAR) / 2
     half = df / 2

@@ -168,12 +168,6 @@ def nearest_samples(
 
     Those of a small group include the sample itself. Equal samples are in an order that depends on
     their row alone.
-
-    Examples
-    --------
-    >>> given = Block((Column("s", "continuous", np.array([0.0, 9.0, 0.1, 9.1, 0.2, 9.2])),))
-    >>> nearest_samples(given, 6, n_neighbours=2).tolist()
-    [[2, 4], [4, 3], [4, 0], [1, 5], [1, 2], [3, 1]]
     """
     columns = [_position(column) for column in given.columns]
     if groups is not None:

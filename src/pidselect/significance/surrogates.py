@@ -155,23 +155,13 @@ def _observed_first(
 
 
 def count_block_orders(groups: IntArray) -> int:
-    """Return the number of permutations of whole groups, of at most 20 of a size.
-
-    >>> count_block_orders(np.array([0, 0, 1, 1, 2, 2, 3]))
-    6
-    """
+    """Return the number of permutations of whole groups, of at most 20 of a size."""
     groups_of_size = np.bincount(np.bincount(groups))
     return math.prod(math.factorial(min(int(count), 20)) for count in groups_of_size[1:])
 
 
 def check_groups(groups: Any, n_samples: int) -> IntArray | None:
-    """Return the groups of the rows, numbers, texts or times, as 0, 1, ... in order of appearance.
-
-    Examples
-    --------
-    >>> check_groups(["Ada", "Ada", "Max", "Eva", "Max"], 5)
-    array([0, 0, 1, 2, 1])
-    """
+    """Return the groups of the rows, of any type, as 0, 1, ... in order of appearance."""
     if groups is None:
         return None
     block = read_block(groups, "groups")
