@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from pidselect.data import (
     Block,
@@ -31,6 +32,9 @@ from pidselect.decomposition.explain import Samples, explain
 from pidselect.decomposition.explanation import DIGITS, Explanation, FeatureExplanation, Role
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.posterior import SharedFraction
+from pidselect.estimators import Batch, Estimator
+from pidselect.estimators.mutual_information import varying as varying_columns
+from pidselect.estimators.predictive import gains
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.fit import make_context
 from pidselect.selection.pool import Feature, FeaturePool, Features, joint_block, read_groups
@@ -39,8 +43,7 @@ from pidselect.selection.relevance import Relevance, assess
 from pidselect.selection.result import Selection, Step, last_step
 from pidselect.selection.resume import digest
 from pidselect.selection.rows import random_part
-from pidselect.selection.scoring import bits_shown, information_given, information_of_set
-from pidselect.selection.subsamples import subsample_information
+from pidselect.selection.scoring import BIT, bits_shown, information_given, information_of_set
 from pidselect.selection.validation import check_columns, check_parameters
 from pidselect.significance.permutation_test import is_significant
 from pidselect.significance.rng import DECOMPOSITION, permutations
@@ -176,7 +179,7 @@ def _read(
         )
     codes, used = check_groups(groups, n_rows(X)), selector.estimator_
     named = NamedEstimator(type(used).__name__, used)
-    _, taken, context = make_context(selector, parameters, dataset, named, codes, settings.seed)
+    _, taken, context = make_context(parameters, dataset, named, codes, settings.seed)
     executor = replace(context.executor, observer=current_observer())
     return dataset, taken.table, replace(context, executor=executor)
 
@@ -465,3 +468,66 @@ def with_path_atoms(
                 atoms[one.name] = found
         steps.append(replace(step, atoms=atoms))
     return replace(record, steps=tuple(steps))
+
+
+def subsample_information(
+    context: SelectionContext,
+    features: Mapping[str, Feature],
+    sets: Mapping[str, Features],
+    subsamples: IntArray,
+) -> dict[str, FloatArray]:
+    """Return I(f; y) and I(f; y | S) in bits in each subsample, shape (n_subsamples, 2).
+
+    What regressions on S leave of f and y is that of all rows: intervals do not include the error
+    of the regressions.
+    """
+    usable = {name: feature for name, feature in features.items() if len(feature.block)}
+    marginal = _information_in_subsamples(context, list(usable.values()), (), subsamples)
+    found = {name: np.zeros((len(subsamples), 2)) for name in features}
+    for name, values in marginal.items():
+        found[name][:, 0] = values
+    by_set: dict[Features, list[Feature]] = {}
+    for name, feature in usable.items():
+        by_set.setdefault(tuple(sets[name]), []).append(feature)
+    for given, some in by_set.items():
+        conditional = (
+            _information_in_subsamples(context, some, given, subsamples) if given else marginal
+        )
+        for feature in some:
+            found[feature.name][:, 1] = conditional[feature.name]
+    return {name: np.clip(values, 0.0, context.max_bits) for name, values in found.items()}
+
+
+def _information_in_subsamples(
+    context: SelectionContext, features: list[Feature], given: Features, subsamples: IntArray
+) -> dict[str, FloatArray]:
+    """Return the information of features given one set in bits, in each subsample."""
+    target, block = context.target, joint_block(given)
+    blocks = {feature.name: feature.block for feature in features}
+    if context.score_test is not None:
+        each = gains(target, block, list(blocks.values()), context.groups)
+        means = each[:, subsamples].mean(axis=2)
+        return dict(zip(blocks, means, strict=True))
+    estimator = context.estimator.estimator
+    run = Parallel(n_jobs=context.executor.n_jobs, prefer="threads")
+    values = run(
+        delayed(_information_in_rows)(estimator, target, block, list(blocks.values()), rows)
+        for rows in subsamples
+    )
+    columns_of_values = np.array(values).reshape(len(subsamples), len(blocks)).T
+    return dict(zip(blocks, columns_of_values, strict=True))
+
+
+def _information_in_rows(
+    estimator: Estimator, target: Block, given: Block, blocks: list[Block], rows: IntArray
+) -> list[float]:
+    """Return the information of each block in some of the rows, in bits."""
+    some_target, some_given = varying_columns(target.take(rows)), varying_columns(given.take(rows))
+    if not len(some_target):
+        return [0.0] * len(blocks)
+    taken = [varying_columns(block.take(rows)) for block in blocks]
+    if len(blocks) == 1 and len(taken[0]) and hasattr(estimator, "estimate"):
+        return [estimator.estimate(taken[0], some_target, some_given) / BIT]
+    scorer = estimator.bind(some_target, some_given)
+    scores = (scorer.score(Batch.observed(one))[0] if len(one) else 0.0 for one in taken)
+    return [float(score) / BIT for score in scores]

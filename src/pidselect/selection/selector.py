@@ -347,7 +347,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimator = choose_estimator(self, parameters, dataset)
         codes, names = check_groups(groups, n_rows(X)), dataset.table.names
-        used, _, context = make_context(self, parameters, dataset, estimator, codes, seed)
+        used, _, context = make_context(parameters, dataset, estimator, codes, seed)
         by_rank = estimator.has("uses_ranks_only")
         pool = build_pool(
             dataset.table, self.fixed_features, self.feature_groups, used.rows, by_rank

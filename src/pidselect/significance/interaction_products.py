@@ -29,8 +29,9 @@ def scan_block(
     """Return the largest interaction of each family, and the tuple, in every permutation."""
     n_samples = rows.shape[1]
     families = list(tables.families)
-    best = np.full((len(families), len(rows)), LOWEST, dtype=np.int64)
-    which = np.full((*best.shape, 3), -1, dtype=np.int64)
+    shape = len(families), len(rows)
+    best = np.full(shape, LOWEST, dtype=np.int64)
+    which = np.full((*shape, 3), -1, dtype=np.int64)
     levels = _levels(tables.planes, n_samples)
     tuples = _tuples(tables, columns)
     degrees_of_freedom = np.diff(tables.planes.first)

@@ -169,8 +169,9 @@ def _ranks_within(column: Column, strata: IntArray) -> Column:
 def pack(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return sets of samples, (..., n_samples), as bits, (..., n_words)."""
     n_words = -(-sets.shape[-1] // 64)
-    padded = np.zeros((*sets.shape[:-1], 64 * n_words), dtype=np.bool_)
-    padded[..., : sets.shape[-1]] = sets
+    n_more = 64 * n_words - sets.shape[-1]
+    padding = np.zeros((*sets.shape[:-1], n_more), dtype=np.bool_)
+    padded = np.concatenate([sets, padding], axis=-1)
     return np.packbits(padded, axis=-1, bitorder="little").view(np.uint64)
 
 
@@ -369,12 +370,20 @@ class InteractionScan:
     @cached_property
     def blocks(self) -> list[tuple[int, range]]:
         """The blocks of the work: the number of the tables, and columns."""
-        return [(place, block) for place, one in enumerate(self.tables) for block in one.blocks()]
+        return [
+            (place, columns)
+            for place, tables in enumerate(self.tables)
+            for columns in tables.blocks()
+        ]
 
     @cached_property
     def families(self) -> list[tuple[int, int, int]]:
         """The families: the number of the tables, degrees of freedom, and the number of tables."""
-        return [(t, df, n) for t, one in enumerate(self.tables) for df, n in one.families.items()]
+        return [
+            (place, df, n_tables)
+            for place, tables in enumerate(self.tables)
+            for df, n_tables in tables.families.items()
+        ]
 
     @cached_property
     def is_small(self) -> bool:
@@ -473,7 +482,8 @@ def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
     log_p = np.where(g > FAR, tail, near)
     # log(1 - (1 - p)**n), which is n p for small p
     with np.errstate(divide="ignore"):
-        exact = np.log(-np.expm1(n_tables * np.log1p(-np.exp(log_p))))
+        log_none = n_tables * np.log1p(-np.exp(log_p))
+        exact = np.log(-np.expm1(log_none))
         small = np.log(n_tables) + log_p
     # A p-value of 1 is rounded down, so that the quantile is finite.
     exact = np.minimum(exact, -ROUNDING)

@@ -80,7 +80,8 @@ class LocalStatistics:
         members, n_samples, width = family.functions.shape
         flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
         squared = flat**2
-        best = np.full((len(flat), permuted[0].shape[2]), NOTHING)
+        n_permutations = permuted[0].shape[2]
+        best = np.full((len(flat), n_permutations), NOTHING)
         for order, moment in enumerate(permuted):
             for direction in moment:
                 variance = squared @ direction**2

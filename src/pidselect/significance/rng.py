@@ -36,8 +36,11 @@ SWAP = 11
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
-_SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
-_SHIFT_32, _LOW_32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+_SHIFT_27 = np.uint64(27)
+_SHIFT_30 = np.uint64(30)
+_SHIFT_31 = np.uint64(31)
+_SHIFT_32 = np.uint64(32)
+_LOW_32 = np.uint64(0xFFFFFFFF)
 
 OPTIONS = {"cache": True, "nogil": True}
 #: Formulas are inlined before compilation, which takes less time than a function each.

@@ -101,7 +101,8 @@ class RowOrders:
             for part in sorted(parts, key=len):
                 of_size.setdefault(len(part), []).append(part)
             parts = [np.array(alike) for alike in of_size.values()]
-        rows = np.tile(everything.astype(np.int32), (len(numbers), 1))
+        unchanged = everything.astype(np.int32)
+        rows = np.tile(unchanged, (len(numbers), 1))
         for row, number in zip(rows, numbers, strict=True):
             if number:
                 bits = np.random.Philox(key=key, counter=[0, 0, 0, number])
@@ -120,7 +121,8 @@ class RowOrders:
                 _permute_within(row, np.concatenate(small), self.groups, rng)
         elif self.scheme == "shift":
             for part in parts:
-                row[part] = np.roll(part, int(rng.integers(len(part))))
+                n_places = int(rng.integers(len(part)))
+                row[part] = np.roll(part, n_places)
         elif self.scheme == "blocks":
             for part in parts:
                 row[part] = rng.permutation(part)
@@ -171,7 +173,8 @@ def nearest_samples(
     """
     columns = [_position(column) for column in given.columns]
     if groups is not None:
-        columns.append(1e3 * APART * groups[:, np.newaxis].astype(np.float64))
+        far_apart = 1e3 * APART
+        columns.append(far_apart * groups[:, np.newaxis].astype(np.float64))
     points = np.concatenate(columns, axis=1)
     # The first of many equal samples would else be the neighbours of all.
     rng = np.random.default_rng(n_samples)
