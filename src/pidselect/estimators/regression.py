@@ -268,9 +268,6 @@ def _numbers(column: Column) -> FloatArray:
     return np.where(np.isnan(column.values), np.nan, is_last)
 
 
-# --- responses ------------------------------------------------------------------------------------
-
-
 def _normal(values: FloatArray) -> FloatArray | None:
     """Map to about a normal distribution by a smooth function: normal scores would be rough."""
     present = values[~np.isnan(values)]
@@ -375,9 +372,6 @@ def _standardized(values: FloatArray) -> FloatArray:
     """Return a column with mean 0 and standard deviation 1; missing values become 0."""
     deviation = np.nanstd(values)
     return np.nan_to_num((values - np.nanmean(values)) / (deviation if deviation > 0 else 1.0))
-
-
-# --- functions of candidates ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -485,9 +479,6 @@ def _curve(values: FloatArray) -> FloatArray:
     columns = np.column_stack([values, cubes])
     deviation = columns.std(axis=0)
     return np.asarray((columns - columns.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0))
-
-
-# --- bases ----------------------------------------------------------------------------------------
 
 
 def _designs(given: Block) -> dict[str, FloatArray]:
@@ -653,9 +644,6 @@ def _spread(z: FloatArray) -> IntArray:
     by_value = np.lexsort(z.T)
     rng = np.random.default_rng([SPREAD, len(z)])
     return np.asarray(by_value[rng.permutation(len(z))], dtype=np.int64)
-
-
-# --- fits -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

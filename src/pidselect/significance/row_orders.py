@@ -58,19 +58,7 @@ def find_strata(given: Block, groups: IntArray | None) -> IntArray | None:
 
 @dataclass(frozen=True, eq=False)
 class RowOrders:
-    """How rows are permuted: in order m, sample i has the value of sample ``rows[m, i]``.
-
-    Examples
-    --------
-    Within two groups of rows; order 0 is that of the data.
-
-    >>> orders = RowOrders("global", 6, np.array([0, 0, 0, 1, 1, 1]))
-    >>> rows = orders((0, 1), range(3))
-    >>> rows[0].tolist(), sorted(rows[2, :3].tolist())
-    ([0, 1, 2, 3, 4, 5], [0, 1, 2])
-    >>> bool((orders((0, 1), range(2, 3)) == rows[2:]).all())
-    True
-    """
+    """How rows are permuted: in order m, sample i has the value of sample ``rows[m, i]``."""
 
     scheme: str  # "global", "near", "shift" or "blocks"
     n_samples: int
