@@ -165,13 +165,6 @@ def near_duplicates(table: Table, numbers: Sequence[int]) -> list[list[int]]:
     """Return groups of numeric columns whose ranks are nearly the same, counted from either end.
 
     Two columns of a group may be alike only by way of a third.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(0).normal(size=(3, 500))
-    >>> table = Table.read(np.column_stack([x[0], x[1], np.exp(x[0] + x[2] / 100)]))
-    >>> near_duplicates(table, [0, 1, 2])
-    [[0, 2]]
     """
     if not numbers:
         return []

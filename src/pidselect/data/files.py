@@ -152,15 +152,7 @@ def choose(
 
 
 def check_path(path: AnyPath) -> Path:
-    """Return the path of a file that exists and has a format that can be read.
-
-    Examples
-    --------
-    >>> check_path("no such folder/table.csv")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: there is no file 'no such folder/table.csv', and no folder 'no such folder'
-    """
+    """Return the path of a file that exists and has a format that can be read."""
     if str(path) == STDIN:
         return _spooled(sys.stdin.buffer)
     place = Path(path)

@@ -164,14 +164,7 @@ def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> 
 
 
 def to_matrix(X: Any) -> NDArray[Any]:
-    """Return an array or a list of rows as a two-dimensional array.
-
-    Examples
-    --------
-    >>> to_matrix([[1, "a"], [2, "b"]])
-    array([[1, 'a'],
-           [2, 'b']], dtype=object)
-    """
+    """Return an array or a list of rows as a two-dimensional array."""
     array = _array(X, "X")
     if array.ndim == 2:
         return array
@@ -208,11 +201,6 @@ def make_frame(
     """Return the columns as a dataframe of a library, by default the first that is installed.
 
     `types` are those of all columns, as they cannot be inferred where all values are None.
-
-    Examples
-    --------
-    >>> make_frame({"bits": [None]}, "polars", {"bits": float}).dtypes
-    [Float64]
     """
     installed = [name for name in ("pandas", "polars", "pyarrow") if find_spec(name)]
     if library is None and not installed:

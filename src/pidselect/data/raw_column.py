@@ -79,16 +79,7 @@ def from_array(name: str, values: NDArray[Any]) -> RawColumn:
 
 
 def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
-    """Read a narwhals series of any backend.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> grades = pd.Series(pd.Categorical(["good", None, "bad"], ["bad", "good"], ordered=True))
-    >>> raw = from_series("grade", nw.from_native(grades, series_only=True))
-    >>> raw.form, raw.values, raw.labels
-    ('graded', array([ 1., nan,  0.]), ('bad', 'good'))
-    """
+    """Read a narwhals series of any backend."""
     dtype, missing = series.dtype, None
     try:  # every library has types that it cannot convert
         if dtype in (nw.Enum, nw.Categorical):

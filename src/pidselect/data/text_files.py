@@ -339,11 +339,6 @@ def find_delimiter(sample: str, path: Path) -> str:
 
     Of several it is the one with which most records agree with the first, then the one with more
     fields; a comma if the first record has none.
-
-    Examples
-    --------
-    >>> find_delimiter("a;b\n1,5;2,5\n", Path("a.csv"))
-    ';'
     """
 
     def agreement(delimiter: str) -> tuple[float, int]:
