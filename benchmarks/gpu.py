@@ -20,10 +20,10 @@ from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
-from pidselect.significance import permutations
 from pidselect.significance.cuda import CudaPermutations
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan
+from pidselect.significance.rng import permutations
 
 N_DRAWS, N_DRAWS_CPU, N_CANDIDATES = 201, 32, 5
 FloatArray = NDArray[np.float64]

@@ -24,7 +24,7 @@ from sklearn.feature_selection import mutual_info_regression
 from pidselect import mutual_information
 from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch
-from pidselect.significance import FORWARD, permutations
+from pidselect.significance.rng import FORWARD, permutations
 
 FloatArray = NDArray[np.float64]
 

@@ -16,13 +16,12 @@ from pidselect.datasets import SyntheticDataset
 from pidselect.decomposition.binning import Binning, to_codes
 from pidselect.estimators import ESTIMATORS
 from pidselect.estimators.base import Batch
-from pidselect.significance import (
-    BACKWARD,
+from pidselect.significance.permutation_test import (
     critical_value,
     first_smallest,
     minimum_statistic,
-    permutations,
 )
+from pidselect.significance.rng import BACKWARD, permutations
 from reproduction.experiment import Outcome
 
 #: Level of significance, and the number of permutations, which one caption of the paper names.

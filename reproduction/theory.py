@@ -13,7 +13,8 @@ from pidselect.data import Block, read_block
 from pidselect.datasets import SyntheticDataset
 from pidselect.estimators import ESTIMATORS
 from pidselect.estimators.base import Batch
-from pidselect.significance import maximum_statistic, p_values, permutations
+from pidselect.significance.permutation_test import maximum_statistic, p_values
+from pidselect.significance.rng import permutations
 from reproduction.experiment import Claims, Outcome, Part, Results
 from reproduction.information import ALPHA, ATOMS, N_SAMPLES, PAPER, select, term
 from reproduction.quantities import Quantity, grid, percent, quantity

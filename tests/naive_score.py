@@ -17,8 +17,7 @@ from scipy.stats import chi2, norm
 from pidselect.data import Block, Column
 from pidselect.estimators.logistic import fit_classes
 from pidselect.estimators.regression import Smoother, residuals
-from pidselect.significance import find_strata
-from pidselect.significance.row_orders import RowOrders
+from pidselect.significance.row_orders import RowOrders, find_strata
 
 WEIGHTS = {
     "label": 0.50,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import naive
 from pidselect import mutual_information
 from pidselect.data import Block, read_block
-from pidselect.significance import SURROGATES
+from pidselect.significance.surrogates import SURROGATES
 
 Array = NDArray[np.float64]
 

@@ -19,7 +19,7 @@ from pidselect.decomposition import MEASURES
 from pidselect.decomposition.samples import CONTINUOUS
 from pidselect.estimators import ESTIMATORS
 from pidselect.selection.criteria import CRITERIA
-from pidselect.significance import SURROGATES
+from pidselect.significance.surrogates import SURROGATES
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -13,17 +13,7 @@ from pidselect.data.messages import align, to_plain
 
 @dataclass(frozen=True)
 class TextTable:
-    """The cells of a table, the header first; in text the first columns are flush left.
-
-    Examples
-    --------
-    >>> table = TextTable([["feature", "bits"], ["<b>", "0.25"]])
-    >>> print(table)
-    feature  bits
-    <b>      0.25
-    >>> table.to_html()
-    '<table><tr><th>feature</th><th>bits</th></tr><tr><td>&lt;b&gt;</td><td>0.25</td></tr></table>'
-    """
+    """The cells of a table, the header first; in text the first columns are flush left."""
 
     cells: Sequence[Sequence[str]]
     n_left: int = 1

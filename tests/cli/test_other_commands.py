@@ -114,7 +114,7 @@ def test_names_are_those_of_the_library():
     from pidselect.estimators import ESTIMATORS
     from pidselect.estimators.registry import BY_TYPES
     from pidselect.selection.criteria import CRITERIA
-    from pidselect.significance import SURROGATES
+    from pidselect.significance.surrogates import SURROGATES
 
     assert tuple(CRITERIA) == names.CRITERION_NAMES
     assert tuple(BY_TYPES) == names.BY_TYPES_NAMES

@@ -29,7 +29,7 @@ from pidselect.estimators.knn.spaces import (
     rank_columns,
 )
 from pidselect.jit import njit
-from pidselect.significance import permutations
+from pidselect.significance.rng import permutations
 
 SHAPES = {
     "normal": lambda rng, n: rng.normal(size=n),

@@ -21,10 +21,11 @@ from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import CudaScorer, bind_on
 from pidselect.selection import executor
 from pidselect.selection import validation as checks
-from pidselect.significance import cuda_interactions, interactions, permutations
+from pidselect.significance import cuda_interactions, interactions
 from pidselect.significance.cuda import CudaPermutations
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan
+from pidselect.significance.rng import permutations
 
 pytestmark = pytest.mark.cuda
 

@@ -11,7 +11,7 @@ from pidselect.data import Block, Column
 from pidselect.estimators import Batch
 from pidselect.estimators.discrete import Discrete, score_by_group, score_by_table, small_codes
 from pidselect.estimators.gaussian import MIN_CANDIDATES, Copula, Gaussian
-from pidselect.significance import permutations
+from pidselect.significance.rng import permutations
 
 
 def block(values, feature_type="continuous"):

@@ -10,7 +10,7 @@ import pytest
 import naive
 from pidselect import mutual_information
 from pidselect.datasets import SyntheticDataset, gate, runge
-from pidselect.significance import BACKWARD
+from pidselect.significance.rng import BACKWARD
 from reproduction import EXPERIMENTS, load_experiment
 from reproduction.experiment import RunRecord
 from reproduction.information import (

@@ -39,9 +39,7 @@ def select(selector, X, y, plan=None, **changes):
     pool = build_pool(
         dataset.table, selector.fixed_features, selector.feature_groups, None, by_rank
     )
-    _, _, context = make_context(
-        selector, parameters, dataset, estimator, None, selector.random_state
-    )
+    _, _, context = make_context(parameters, dataset, estimator, None, selector.random_state)
     context = replace(context, executor=replace(context.executor, **changes))
     plan = replace(make_plan(parameters, pool), **(plan or {}))
     return select_features(context, pool, plan)

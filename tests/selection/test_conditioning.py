@@ -13,7 +13,7 @@ import naive_selection
 from pidselect.estimators import Gaussian
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.criteria import Conditional
-from pidselect.significance import FORWARD
+from pidselect.significance.rng import FORWARD
 
 
 def sums(n=80, seed=0):

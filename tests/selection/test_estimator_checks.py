@@ -16,7 +16,8 @@ from pidselect.selection import LinearCriterion
 from pidselect.selection.backward import STATISTICS
 from pidselect.selection.criteria import CRITERIA
 from pidselect.selection.validation import to_criterion
-from pidselect.significance import GIVEN_ONLY, SURROGATES
+from pidselect.significance.row_orders import GIVEN_ONLY
+from pidselect.significance.surrogates import SURROGATES
 
 #: Few permutations, and a level that they reach also where it is shared with look-ahead.
 QUICK = {"alpha": 0.5, "n_permutations": 40, "random_state": 0}

@@ -12,7 +12,8 @@ import naive_selection
 from pidselect.data import read_block
 from pidselect.estimators.regression import residuals
 from pidselect.selection.step_test import final_p_values
-from pidselect.significance import BACKWARD, FINAL, maximum_statistic, p_values
+from pidselect.significance.permutation_test import maximum_statistic, p_values
+from pidselect.significance.rng import BACKWARD, FINAL
 
 seeds = st.integers(0, 2**32 - 1)
 

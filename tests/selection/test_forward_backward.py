@@ -21,7 +21,7 @@ from pidselect.selection.criteria import Conditional, Unconditional
 from pidselect.selection.executor import Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature
-from pidselect.significance import BACKWARD, FORWARD
+from pidselect.significance.rng import BACKWARD, FORWARD
 
 ALPHA, DRAWS, SEED = 0.05, 39, 7
 PHASES = {"forward": FORWARD, "backward": BACKWARD}

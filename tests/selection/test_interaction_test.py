@@ -16,8 +16,9 @@ from pidselect.estimators import Copula, Mixed
 from pidselect.selection import interaction_test
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.interaction_test import InteractionTestResult, run_interaction_test
-from pidselect.significance import LOOKAHEAD, interactions, is_significant
-from pidselect.significance.permutation_test import fixed_decision
+from pidselect.significance import interactions
+from pidselect.significance.permutation_test import fixed_decision, is_significant
+from pidselect.significance.rng import LOOKAHEAD
 from pidselect.significance.sequential import decision
 
 SETTINGS = {"alpha": 0.05, "n_permutations": 99}

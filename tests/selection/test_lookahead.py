@@ -25,7 +25,8 @@ from pidselect.selection import lookahead as lookahead_module
 from pidselect.selection.backward import backward
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.lookahead import SINGLE_SHARE, START_SIZE, JointSearch, Lookahead
-from pidselect.significance import START, maximum_statistic, permutations
+from pidselect.significance.permutation_test import maximum_statistic
+from pidselect.significance.rng import START, permutations
 
 
 def wary(**settings):

@@ -23,7 +23,7 @@ from pidselect.selection.executor import Executor
 from pidselect.selection.pairwise_criteria import LinearCriterion
 from pidselect.selection.pool import Feature
 from pidselect.selection.scoring import cmi_given
-from pidselect.significance import FORWARD
+from pidselect.significance.rng import FORWARD
 
 SEED, STEP = 7, 3
 STREAM_KEY = (FORWARD, STEP)

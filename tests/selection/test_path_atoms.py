@@ -10,7 +10,7 @@ import pytest
 from systems import gates, numbers, quick, xor
 
 from pidselect import datasets
-from pidselect.selection import path_atoms
+from pidselect.selection import explain
 
 VALUES = ("information", "added", "unique", "shared", "synergy")
 
@@ -162,7 +162,7 @@ def test_tuples_are_not_decomposed():
 
 
 def test_only_the_strongest_candidates(monkeypatch):
-    monkeypatch.setattr(path_atoms, "MOST_CANDIDATES", 2)
+    monkeypatch.setattr(explain, "MOST_CANDIDATES", 2)
     _, explanation = explained(*numbers(100))
     for step in explanation.path.steps:
         strongest = np.lexsort((-np.array(step.scores), -np.array(step.values)))[:2]

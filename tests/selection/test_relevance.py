@@ -14,7 +14,7 @@ from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess
-from pidselect.significance import RELEVANCE
+from pidselect.significance.rng import RELEVANCE
 
 
 def features(**columns):

@@ -16,7 +16,7 @@ from pidselect.data import Block
 from pidselect.selection import Step
 from pidselect.selection.pool import Feature, FeaturePool
 from pidselect.selection.relevance import OTHERS_STREAM, select_relevant
-from pidselect.significance import RELEVANCE
+from pidselect.significance.rng import RELEVANCE
 
 
 def measured(n=150, seed=0):

@@ -31,7 +31,7 @@ from systems import (
 import naive
 from pidselect import PIDSelector
 from pidselect.estimators import KSG, Discrete
-from pidselect.significance import BACKWARD, FORWARD
+from pidselect.significance.rng import BACKWARD, FORWARD
 
 # --- scikit-learn -------------------------------------------------------------------------------
 

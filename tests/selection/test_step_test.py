@@ -24,7 +24,8 @@ from pidselect.selection.pool import Feature
 from pidselect.selection.progress import observing
 from pidselect.selection.scoring import ConditionalMI, cmi_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
-from pidselect.significance import BACKWARD, FORWARD, first_largest, maximum_statistic
+from pidselect.significance.permutation_test import first_largest, maximum_statistic
+from pidselect.significance.rng import BACKWARD, FORWARD
 
 SYSTEMS = {
     "paper": (numbers, PAPER),

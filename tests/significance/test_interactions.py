@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 import naive_interactions as naive
 from pidselect.data import Block, Column
-from pidselect.significance import interaction_products, interactions, permutations
+from pidselect.significance import interaction_products, interactions
 from pidselect.significance.interactions import (
     InteractionScan,
     adjusted_quantile,
@@ -23,6 +23,7 @@ from pidselect.significance.interactions import (
     few_levels,
     target_classes,
 )
+from pidselect.significance.rng import permutations
 
 #: n ln n is rounded, in each cell of a table.
 ROUNDING = 1e-5

@@ -8,17 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from pidselect.significance import (
+from pidselect.significance.permutation_test import (
     check_resolution,
     critical_value,
     first_largest,
     first_smallest,
+    fixed_decision,
     is_significant,
     maximum_statistic,
     minimum_statistic,
     p_values,
+    step_down_p_values,
 )
-from pidselect.significance.permutation_test import fixed_decision, step_down_p_values
 
 values = st.lists(st.integers(-50, 50).map(lambda v: v / 10), min_size=1, max_size=60)
 alphas = st.sampled_from([0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 1 - 0.9, 1 - 0.8, 1 - 0.7, 0.95, 0.99])

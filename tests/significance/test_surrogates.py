@@ -16,15 +16,20 @@ from scipy.stats import chi2
 
 import naive_score
 from pidselect.data import Block, Column
-from pidselect.significance import (
+from pidselect.significance.rng import permutations
+from pidselect.significance.row_orders import (
+    MAX_APART,
+    NEIGHBOURS,
+    RowOrders,
+    find_strata,
+    nearest_samples,
+)
+from pidselect.significance.surrogates import (
     SURROGATES,
     bind_scheme,
     check_groups,
     count_block_orders,
-    permutations,
 )
-from pidselect.significance.near import MAX_APART, NEIGHBOURS, nearest_samples
-from pidselect.significance.row_orders import RowOrders, find_strata
 
 NOTHING = Block()
 maps = st.sampled_from([np.exp, np.cbrt, lambda v: v**3, lambda v: np.arctan(v) - 7])

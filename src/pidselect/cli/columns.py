@@ -59,11 +59,6 @@ def split_names(values: Iterable[str], known: Sequence[str], option: str) -> tup
 
     A value is one name or several, separated by commas. As a name may contain commas, the longest
     text at the start of a value that is a column is used.
-
-    Examples
-    --------
-    >>> split_names(["a,b", "height, cm"], ["a", "b", "height, cm"], "--drop")
-    ('a', 'b', 'height, cm')
     """
     found: dict[str, None] = {}
     names = set(known)
@@ -92,15 +87,7 @@ def _unknown_column(name: str, known: Sequence[str], option: str) -> WrongCallEr
 def split_types(
     values: Iterable[str], known: Sequence[str], targets: Sequence[str] = ()
 ) -> dict[str, str]:
-    """Return the stated feature types by column; "target" stands for the targets.
-
-    Examples
-    --------
-    >>> split_types(["a=nominal,b=ordinal", "x=y=continuous"], ["a", "b", "x=y"])
-    {'a': 'nominal', 'b': 'ordinal', 'x=y': 'continuous'}
-    >>> split_types(["target=nominal"], ["a", "b"], targets=["b"])
-    {'b': 'nominal'}
-    """
+    """Return the stated feature types by column; "target" stands for the targets."""
     types: dict[str, str] = {}
     for value in values:
         pair = ""

@@ -45,13 +45,7 @@ class WrongCallError(ValueError):
 
 
 def to_option(parameter: str, value: object) -> str:
-    """Return a parameter and its value as they are typed.
-
-    Examples
-    --------
-    >>> to_option("delimiter", ";"), to_option("feature_types", {"id": "nominal"})
-    ("--delimiter ';'", '--feature-types id=nominal')
-    """
+    """Return a parameter and its value as they are typed."""
     if isinstance(value, Mapping):
         value = [f"{key}={one}" for key, one in value.items()]
     option = f"--{parameter.replace('_', '-')}"

@@ -71,15 +71,6 @@ def selection_warnings(
     Leakage is searched in all columns but duplicates, anything else in those that are selected
     without being fixed.
     `determining` are columns whose estimated information shows that they determine the target.
-
-    Examples
-    --------
-    >>> from pidselect.data import read_dataset
-    >>> x = np.random.default_rng(0).normal(size=(300, 2))
-    >>> for warning in selection_warnings(read_dataset(x, np.exp(x[:, 0])), selected=[0]):
-    ...     print(f"{type(warning).__name__}: {warning}")
-    LeakageWarning: x0: the target is determined almost exactly, which may be leakage. Check that
-    this is known before the target is, and not made from it.
     """
     table, numbers = dataset.table, _numbers(dataset.table, duplicates)
     chosen = [i for i in selected if _is_number(table.columns[i])]
@@ -124,17 +115,6 @@ def inspect_data(
 
     Without `n_rows`, the number of rows before any were left out, those left out after the last one
     used go unnoticed. See `selection_warnings` for `determining`.
-
-    Examples
-    --------
-    >>> from pidselect.data import read_dataset
-    >>> rng = np.random.default_rng(0)
-    >>> inch = rng.normal(size=200)
-    >>> X = np.column_stack([inch, 2.54 * inch + 0.01 * rng.normal(size=200)])
-    >>> for finding in inspect_data(read_dataset(X, rng.normal(size=200))):
-    ...     print(finding)
-    near-duplicates: These columns are nearly the same (rank correlation beyond 0.99). Which one is
-    selected is nearly random; any other is mostly redundant.
     """
     table, target = dataset.table, dataset.target.columns
     duplicates = find_duplicates(table)

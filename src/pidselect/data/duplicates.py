@@ -54,18 +54,6 @@ def find_duplicates(
     they are equal up to a renaming of their levels. Missing values must be in the same places. The
     first column of a group represents it, or the first of those to `prefer`. Skipped columns and
     those of `without` are excluded.
-
-    Examples
-    --------
-    >>> inch = np.array([60.5, 71.25, 66.0, 63.75])
-    >>> table = Table.read(np.column_stack([inch, [0, 1, 1, 0], 2.54 * inch, [7, 3, 3, 7]]))
-    >>> find_duplicates(table)
-    {2: 0, 3: 1}
-    >>> find_duplicates(table, prefer=[2])
-    {0: 2, 3: 1}
-    >>> growth = Table.read(np.column_stack([inch, np.exp(-inch)]))
-    >>> find_duplicates(growth), find_duplicates(growth, by_rank=True)
-    ({}, {1: 0})
     """
     aside = {*table.skipped, *without}
     used = [index for index in range(len(table)) if index not in aside]
@@ -177,13 +165,6 @@ def near_duplicates(table: Table, numbers: Sequence[int]) -> list[list[int]]:
     """Return groups of numeric columns whose ranks are nearly the same, counted from either end.
 
     Two columns of a group may be alike only by way of a third.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(0).normal(size=(3, 500))
-    >>> table = Table.read(np.column_stack([x[0], x[1], np.exp(x[0] + x[2] / 100)]))
-    >>> near_duplicates(table, [0, 1, 2])
-    [[0, 2]]
     """
     if not numbers:
         return []
@@ -200,13 +181,6 @@ def are_near_duplicates(goals: Sequence[Column], columns: Sequence[Column]) -> N
     """Return which columns have nearly the ranks of which goals, shape (n_goals, n_columns).
 
     Columns that differ in a few rows are not ranked in more of them.
-
-    Examples
-    --------
-    >>> x = np.random.default_rng(0).normal(size=(2, 500))
-    >>> table = Table.read(np.column_stack([x[0], x[1], np.exp(x[0] + x[1] / 100)]))
-    >>> are_near_duplicates(table.columns[:1], table.columns)
-    array([[ True, False,  True]])
     """
     n_samples = len(columns[0].values) if columns else 0
     found = np.ones((len(goals), len(columns)), dtype=bool)

@@ -124,9 +124,6 @@ def no_rows(path: object) -> FileError:
     return FileError(path, "it has no rows", "Choose a file with at least one row of values")
 
 
-# --------------------------------------------------------------------------------- names and paths
-
-
 def suffix_of(path: Path) -> str:
     """Return the suffix of a file's name, without that of its compression."""
     return Path(path.stem if path.suffix.lower() in PACKED else path.name).suffix.lower()
@@ -155,15 +152,7 @@ def choose(
 
 
 def check_path(path: AnyPath) -> Path:
-    """Return the path of a file that exists and has a format that can be read.
-
-    Examples
-    --------
-    >>> check_path("no such folder/table.csv")
-    Traceback (most recent call last):
-    ...
-    FileNotFoundError: there is no file 'no such folder/table.csv', and no folder 'no such folder'
-    """
+    """Return the path of a file that exists and has a format that can be read."""
     if str(path) == STDIN:
         return _spooled(sys.stdin.buffer)
     place = Path(path)
@@ -215,9 +204,6 @@ def _endings(start: bytes) -> list[str]:
     """Return the ends that a file's name may have by its first bytes."""
     found = [end for first, (_, end) in SIGNATURES.items() if start.startswith(first)]
     return [*found, ".jsonl" if start.lstrip().startswith(b"{") else ".csv"]
-
-
-# ------------------------------------------------------------------------------------------ reading
 
 
 def read_file(
@@ -297,9 +283,6 @@ def reading(path: object, name: str | None = None) -> Iterator[None]:
         raise FileError(path, problem, remedy, setting=("without", name)) from error
 
 
-# ------------------------------------------------------------------------ Parquet, Arrow, NumPy
-
-
 def _scan(path: Path) -> Any:
     """Return a Parquet file, or an Arrow file or stream, as a lazy frame."""
     polars = require("polars", path)
@@ -333,9 +316,6 @@ def _open_array(path: Path) -> Any:
     return array
 
 
-# ------------------------------------------------------------------------------------- packed texts
-
-
 def contents(path: Path, most: int | None = None) -> bytes:
     """Return what is in a file, decompressed; with `most` at least so many of its first bytes."""
     packing = path.suffix.lower()
@@ -354,9 +334,6 @@ def contents(path: Path, most: int | None = None) -> bytes:
         problem = f"it unpacks to more than {limit:,} bytes, too many for its size"
         raise FileError(path, problem, "If it is whole, unpack it first")
     return content
-
-
-# ----------------------------------------------------------------------------------------- writing
 
 
 def check_target(target: AnyPath, source: AnyPath | None = None) -> Path:
@@ -407,19 +384,6 @@ def write_columns(source: AnyPath, target: AnyPath, names: Sequence[str], **text
     From text to text, fields are copied as they are; the delimiter stays, but for a tab, which
     goes with .tsv. In Parquet every column becomes what `Table.open` reads; whole numbers stay
     whole, those beyond int64 texts.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     people, some = Path(folder, "people.csv"), Path(folder, "some.tsv")
-    ...     _ = people.write_text("age,city,zip\n31.5,Rome,00118\n44,,\n")
-    ...     write_columns(people, some, ["zip", "age"])
-    ...     print(some.read_text().expandtabs())
-    zip     age
-    00118   31.5
-            44
-    <BLANKLINE>
     """
     from .text_columns import typed
     from .text_files import DelimitedFile, TextSettings, open_text

@@ -87,13 +87,7 @@ def has_names(values: Any) -> bool:
 
 
 def read_vectors(values: Any, name: str) -> tuple[RawColumn, ...]:
-    """Read one variable, of one or several columns; `name` stands in where they have none.
-
-    Examples
-    --------
-    >>> [column.name for column in read_vectors(np.zeros((5, 2)), "target")]
-    ['target[0]', 'target[1]']
-    """
+    """Read one variable, of one or several columns; `name` stands in where they have none."""
     values = collect(values)
     if is_frame(values) or isinstance(values, Columns):
         return read_columns(values)
@@ -170,14 +164,7 @@ def select_rows(values: Any, rows: Sequence[int] | NDArray[np.integer[Any]]) -> 
 
 
 def to_matrix(X: Any) -> NDArray[Any]:
-    """Return an array or a list of rows as a two-dimensional array.
-
-    Examples
-    --------
-    >>> to_matrix([[1, "a"], [2, "b"]])
-    array([[1, 'a'],
-           [2, 'b']], dtype=object)
-    """
+    """Return an array or a list of rows as a two-dimensional array."""
     array = _array(X, "X")
     if array.ndim == 2:
         return array
@@ -214,11 +201,6 @@ def make_frame(
     """Return the columns as a dataframe of a library, by default the first that is installed.
 
     `types` are those of all columns, as they cannot be inferred where all values are None.
-
-    Examples
-    --------
-    >>> make_frame({"bits": [None]}, "polars", {"bits": float}).dtypes
-    [Float64]
     """
     installed = [name for name in ("pandas", "polars", "pyarrow") if find_spec(name)]
     if library is None and not installed:

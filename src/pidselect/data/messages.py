@@ -35,11 +35,7 @@ def quoted(names: Iterable[object]) -> str:
 
 
 def shown(name: str) -> str:
-    r"""Return a name as it may be printed, quoted if anything about it would not be seen.
-
-    >>> print(shown("height"), shown("a\nb"))
-    height 'a\nb'
-    """
+    r"""Return a name as it may be printed, quoted if anything about it would not be seen."""
     is_plain = name.isprintable() and name == name.strip() and name
     return name if is_plain else repr(name)
 
@@ -72,13 +68,7 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
 
 
 def check_choice(value: object, known: Iterable[object], parameter: str) -> None:
-    """Raise a ValueError unless `value` is one of the known ones.
-
-    >>> check_choice("dorp", ["error", "drop"], "missing")
-    Traceback (most recent call last):
-    ...
-    ValueError: missing='dorp' is unknown; did you mean 'drop'? Known are 'error', 'drop'
-    """
+    """Raise a ValueError unless `value` is one of the known ones."""
     value, choices = plain(value), list(map(plain, known))
     # True == 1, so the types must agree as well; and an array compared with a word has no truth.
     if not any(type(value) is type(choice) and value == choice for choice in choices):
@@ -92,9 +82,6 @@ def warn_caller(message: str | Warning) -> None:
     while frame and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)
-
-
-# -------------------------------------------------------------------------------------- records
 
 
 def to_plain(value: Any) -> Any:
@@ -123,9 +110,6 @@ def to_plain(value: Any) -> Any:
 def to_float(value: float | str | None) -> float:
     """Return a number of a record made by `to_plain`; None, for an unknown one, becomes NaN."""
     return nan if value is None else float(value)
-
-
-# ------------------------------------------------------------------------- formatting of values
 
 
 def number(value: float | str | None, digits: int = 3, unknown: str = "-") -> str:
@@ -162,11 +146,7 @@ def p_relation(value: float | str | None, alpha: float, is_sequential: bool = Fa
 
 
 def duration(seconds: float) -> str:
-    """Return a duration in a readable unit.
-
-    >>> duration(20), duration(100), duration(9000)
-    ('20 s', '2 min', '2.5 h')
-    """
+    """Return a duration in a readable unit."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -20,18 +20,6 @@ def kept_rows(inputs: Mapping[str, Sequence[RawColumn]], missing: Missing = "err
     """Return the rows to go on with, or raise what the policy asks for.
 
     `inputs` is what the caller passed, by the name of the argument ("X", "y").
-
-    Examples
-    --------
-    >>> a = RawColumn("a", "number", np.array([1.0, np.nan, 3.0]))
-    >>> kept_rows({"X": [a]}, "drop")
-    array([0, 2])
-    >>> kept_rows({"X": [a]})
-    Traceback (most recent call last):
-    ...
-    ValueError: Input X contains NaN: 'a' (1 missing). Either impute the missing values (for example
-    with sklearn.impute.SimpleImputer), or use missing='drop' to drop the rows that have any, or
-    missing='category' to treat them as a separate level.
     """
     check_choice(missing, get_args(Missing), "missing")
     for argument, raws in inputs.items():

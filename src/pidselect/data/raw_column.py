@@ -79,16 +79,7 @@ def from_array(name: str, values: NDArray[Any]) -> RawColumn:
 
 
 def from_series(name: str, series: nw.Series[Any]) -> RawColumn:
-    """Read a narwhals series of any backend.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> grades = pd.Series(pd.Categorical(["good", None, "bad"], ["bad", "good"], ordered=True))
-    >>> raw = from_series("grade", nw.from_native(grades, series_only=True))
-    >>> raw.form, raw.values, raw.labels
-    ('graded', array([ 1., nan,  0.]), ('bad', 'good'))
-    """
+    """Read a narwhals series of any backend."""
     dtype, missing = series.dtype, None
     try:  # every library has types that it cannot convert
         if dtype in (nw.Enum, nw.Categorical):
@@ -128,16 +119,7 @@ def _categories(series: nw.Series[Any]) -> tuple[Iterable[Hashable] | None, Form
 
 
 def from_objects(name: str, values: Sequence[Any] | NDArray[Any]) -> RawColumn:
-    """Read Python objects: all numbers, all texts, all bools or all times, and missing ones.
-
-    Examples
-    --------
-    >>> from_objects("a", [1, {"foo": "bar"}])
-    Traceback (most recent call last):
-    ...
-    TypeError: argument must be a string or a number, the same throughout a column: column 'a'
-    holds {'foo': 'bar'} (dict) in row 1; convert the column or leave it out
-    """
+    """Read Python objects: all numbers, all texts, all bools or all times, and missing ones."""
     missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
     present = [value for value, gone in zip(values, missing, strict=True) if not gone]
     families = {_family(kind) for kind in set(map(type, present))}

@@ -377,14 +377,6 @@ def read_dataset(
     Several columns of y are one joint target. Without a name it is called "target"; that key of
     `feature_types` states its type, unless a feature is called so. At most 20 levels are class
     labels. The feature types of a table stay unless others are stated.
-
-    Examples
-    --------
-    >>> dataset = read_dataset(
-    ...     [[1.5], [2.5], [None], [0.5], [0.1]], ["a", "a", "a", "b", "b"], missing="drop"
-    ... )
-    >>> dataset.rows, dataset.target.columns[0].labels
-    (array([0, 1, 3, 4]), ('a', 'b'))
     """
     if y is None:
         raise ValueError("this feature selection requires y to be passed, but the target y is None")

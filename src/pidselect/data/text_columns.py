@@ -34,14 +34,6 @@ def from_texts(
 
     Unless all have one of the `forms`, they are labels. `words` denote missing values, with or
     without blanks around them. Where `decimal` is None either mark may occur, but not both.
-
-    Examples
-    --------
-    >>> import polars
-    >>> from_texts("a", polars.Series(["1", " 2.5", "NA"]), frozenset({"NA"}))[0].values
-    array([1. , 2.5, nan])
-    >>> from_texts("a", polars.Series(["1", "2,5"]), frozenset())[0].labels
-    ('1', '2,5')
     """
     import polars
 

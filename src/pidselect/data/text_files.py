@@ -151,9 +151,6 @@ def _warn_of_numbers(raws: Iterable[RawColumn], may_be_comma: bool) -> None:
         warn_caller(TextNumbersWarning(message, names, setting))
 
 
-# -------------------------------------------------------------------------------------------- text
-
-
 def decoded(path: Path, encoding: str, most: int | None = None) -> bytes:
     """Return a text, or its first bytes, as UTF-8; name the line of what is no text."""
     content = contents(path, most)
@@ -202,9 +199,6 @@ def _start_of(line: str, length: int = 60) -> str:
     """Return the beginning of a line, quoted, for messages."""
     bare = line.rstrip("\r\n")
     return repr(bare[:length]) + ("..." if len(bare) > length else "")
-
-
-# ------------------------------------------------------------------------------- delimited fields
 
 
 @dataclass(frozen=True)
@@ -345,11 +339,6 @@ def find_delimiter(sample: str, path: Path) -> str:
 
     Of several it is the one with which most records agree with the first, then the one with more
     fields; a comma if the first record has none.
-
-    Examples
-    --------
-    >>> find_delimiter("a;b\n1,5;2,5\n", Path("a.csv"))
-    ';'
     """
 
     def agreement(delimiter: str) -> tuple[float, int]:
@@ -363,9 +352,6 @@ def find_delimiter(sample: str, path: Path) -> str:
 
     usual = ("\t", *DELIMITERS) if ".tsv" in path.suffixes else DELIMITERS
     return max(usual, key=agreement)  # the first of equals
-
-
-# -------------------------------------------------------------------------------------- JSON lines
 
 
 class _Number(str):

@@ -25,15 +25,7 @@ Notation = Literal["plain", "comma", "measured", "words"]
 
 
 def notation_of(labels: Sequence[str]) -> Notation | None:
-    """Return how texts denote numbers, None if they do not.
-
-    Examples
-    --------
-    >>> notation_of(["  7", "1.2e3"]), notation_of(["1,234", "56"]), notation_of(["5 kg", "7 kg"])
-    ('plain', 'comma', 'measured')
-    >>> notation_of(["1", "2", "3.5", "4", "?"]), notation_of(["01067", "10115"])
-    ('words', None)
-    """
+    """Return how texts denote numbers, None if they do not."""
     if not labels:
         return None
     notation: Notation | None = None

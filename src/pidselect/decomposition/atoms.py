@@ -58,11 +58,6 @@ def atoms_of(
 
     Unique information is at most I(f; y | S). All values are rounded here, once, so that their sums
     hold to the last digit that is shown.
-
-    Examples
-    --------
-    >>> atoms_of(0.3306, 0.6, 0.182)
-    Atoms(information=0.331, added=0.6, unique=0.271, shared=0.06, synergy=0.329)
     """
     information, added = round(information, DIGITS), round(added, DIGITS)
     unique = (1.0 - fraction) * information

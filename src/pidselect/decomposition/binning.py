@@ -27,12 +27,6 @@ def to_codes(
     fewer bins where many values are equal; others are used as they are, and all of them if `bins`
     is None. A missing value is a level of its own. States are ordered by the first column, then the
     second, and so on.
-
-    Examples
-    --------
-    >>> from pidselect.data import read_block
-    >>> to_codes(read_block([[0.1, 7], [0.7, 0], [0.4, 7], [0.9, 0]], "x"), bins=2)
-    array([0, 1, 0, 1])
     """
     return join_codes([_levels(column, bins, binning, most_levels) for column in block.columns])
 
@@ -76,11 +70,6 @@ def equal_count_bins(values: FloatArray, bins: int) -> IntArray:
 
     Bin k of 0, 1, ... ends with the value of rank floor(N (k + 1) / bins). Values equal to the last
     one of a bin belong to it: with many ties, counts are unequal, and some bins may be empty.
-
-    Examples
-    --------
-    >>> equal_count_bins(np.array([0.0, 0.0, 0.0, 0.0, 0.7, 0.8]), 3)
-    array([0, 0, 0, 0, 2, 2])
     """
     n = len(values)
     ends = n * np.arange(1, bins) // bins

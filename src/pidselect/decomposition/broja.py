@@ -150,12 +150,6 @@ def merge(marginal: FloatArray) -> FloatArray:
     """Merge states of a source with the same p(t | state), and drop those of probability 0.
 
     The decomposition does not change.
-
-    Examples
-    --------
-    >>> merge(np.array([[0.1, 0.2, 0.0, 0.3], [0.1, 0.2, 0.0, 0.1]]))
-    array([[0.3, 0.3],
-           [0.3, 0.1]])
     """
     of_state = marginal.sum(axis=0)
     conditional = marginal / np.where(of_state > 0.0, of_state, 1.0)

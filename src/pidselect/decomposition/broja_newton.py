@@ -67,9 +67,6 @@ class NewtonStep(NamedTuple):
     missing: FloatArray  # of each free unknown
 
 
-# ------------------------------------------------------------------ rows
-
-
 @njit(**KERNEL)
 def dot(x, y):
     """Return the sum of x * y over the entries of x; y may be longer.
@@ -127,9 +124,6 @@ def add_product_sum(row, x, number, y):
     """Add x (number + y) to a row."""
     for i in range(row.size):
         row[i] += x[i] * (number + y[i])
-
-
-# ------------------------------------------------------------------ the system
 
 
 @njit(**KERNEL)

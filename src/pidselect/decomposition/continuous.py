@@ -112,18 +112,6 @@ def sx_ksg(sources: Sequence[Block], target: Block, *, k: int = 4) -> PIDAtoms:
     pointwise shared information", Physical Review E 103, 032149.
     K. Schick-Poland et al. (2021), "A partial information decomposition for discrete and
     continuous variables", arXiv:2106.12393.
-
-    Examples
-    --------
-    A noisy product of two sources: shared, unique 1, unique 2, synergy, in bits.
-
-    >>> from pidselect.data import read_block
-    >>> rng = np.random.default_rng(0)
-    >>> x1, x2, noise = rng.normal(size=(3, 2000))
-    >>> product = read_block(x1 * x2 + 0.3 * noise, "product")
-    >>> parts = sx_ksg([read_block(x1, "x1"), read_block(x2, "x2")], product)
-    >>> (parts.atoms / np.log(2)).round(1)
-    array([ 0.4, -0.1, -0.1,  1.3])
     """
     sets = lattice(len(sources))
     _check([*sources, target])

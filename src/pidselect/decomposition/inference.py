@@ -56,9 +56,9 @@ from pidselect.data import Block, FloatArray
 from pidselect.decomposition.lattice import BoolArray, Lattice
 from pidselect.decomposition.samples import Rows, Sample
 from pidselect.estimators import Batch, Scorer
-from pidselect.significance import PermutationSampler, is_significant, permutations
-from pidselect.significance.permutation_test import TIE
-from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, resamples
+from pidselect.significance.permutation_test import TIE, is_significant
+from pidselect.significance.rng import BOOTSTRAP, DECOMPOSITION, permutations, resamples
+from pidselect.significance.surrogates import PermutationSampler
 
 #: Entries of the row indices of one task, which bounds its memory.
 TASK_SIZE = 2**20

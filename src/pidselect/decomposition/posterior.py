@@ -36,8 +36,7 @@ from pidselect.decomposition.pmf import TooManyStatesError
 from pidselect.decomposition.samples import DiscreteSample
 from pidselect.estimators import NATS_PER_UNIT
 from pidselect.estimators.discrete import target_entropy
-from pidselect.significance import permutations
-from pidselect.significance.rng import DECOMPOSITION
+from pidselect.significance.rng import DECOMPOSITION, permutations
 
 #: Trees that estimate p(y | R), and states that their posteriors are grouped into. Forests,
 #: boosting, nearest neighbours and logistic regression of splines had about the same errors.

@@ -90,7 +90,8 @@ def check_permutations(rows: Any, n_samples: int) -> NDArray[np.int32]:
     is_sample = (given >= 0) & (given < n_samples)
     small = given if fits else np.where(is_sample, given.astype(np.int64), -1)
     checked = np.ascontiguousarray(small, dtype=np.int32)
-    is_wrong = (np.sort(checked, axis=1) != np.arange(n_samples)).any(axis=1)
+    differs = np.sort(checked, axis=1) != np.arange(n_samples)
+    is_wrong = differs.any(axis=1)
     if is_wrong.any():
         m = int(is_wrong.argmax())
         is_first = np.zeros(n_samples, dtype=bool)
@@ -222,4 +223,6 @@ def groups_of(codes: NDArray[np.integer]) -> list[IntArray]:
 def group_starts(codes: NDArray[np.integer]) -> IntArray:
     """Return where each group begins, and the end, once samples are sorted by code."""
     # np.unique drops the groups of codes without samples.
-    return np.unique(np.concatenate([[0], np.cumsum(np.bincount(codes))])).astype(np.int64)
+    ends = np.cumsum(np.bincount(codes))
+    starts = np.unique(np.concatenate([[0], ends]))
+    return starts.astype(np.int64)

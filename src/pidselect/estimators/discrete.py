@@ -79,7 +79,9 @@ class Discrete(BaseEstimator):
         if self.correction == "miller-madow":
             weight[1:] -= 0.5
         joint = (target + given).codes().astype(np.int32)
-        given_codes = given.codes().astype(np.int32) if len(given) else np.zeros(n, dtype=np.int32)
+        given_codes = np.zeros(n, dtype=np.int32)
+        if len(given):
+            given_codes = given.codes().astype(np.int32)
         given_of_joint = np.zeros(joint.max() + 1, dtype=np.int32)
         given_of_joint[joint] = given_codes
         constant = sum_of_weights(given_codes, weight) - sum_of_weights(joint, weight)
@@ -100,7 +102,9 @@ def check_discrete(block: Block) -> None:
 
 def sum_of_weights(codes: NDArray[np.int32], weight: FloatArray) -> float:
     """Sum ``weight[n]`` over groups of n samples."""
-    return float(np.bincount(np.bincount(codes), minlength=len(weight)) @ weight)
+    sizes = np.bincount(codes)
+    n_of_size = np.bincount(sizes, minlength=len(weight))
+    return float(n_of_size @ weight)
 
 
 class Cells(NamedTuple):
@@ -148,12 +152,6 @@ def target_entropy(target: Block) -> float | None:
     """Return the plug-in entropy of a target in bits; None if any of its columns is continuous.
 
     It bounds the information of any features about the target.
-
-    Examples
-    --------
-    >>> from pidselect.data import read_block
-    >>> target_entropy(read_block([0, 1, 1, 0], "y"))
-    1.0
     """
     if not all(column.is_discrete for column in target.columns):
         return None

@@ -21,19 +21,24 @@ from pidselect.estimators.regression import Ridge, Smoother
 #: Axes of a basis that are used at most, in the samples.
 MAX_AXES = 1 / 4
 
-#: Bases that are tried beside lines and products, those with the smallest squared error, and
-#: factors of the penalty that is best for squared error.
-N_BASES, FACTORS = 3, (1.0, 0.1, 10.0)
+#: Bases that are tried beside lines and products, those with the smallest squared error.
+N_BASES = 3
+
+#: Factors of the penalty that is best for squared error.
+FACTORS = (1.0, 0.1, 10.0)
 
 #: Newton steps, the share of each, as those of the classes are taken at once, and the largest
 #: change of a logit at which they end.
-MAX_STEPS, STEP, TOLERANCE = 25, 0.5, 1e-3
+MAX_STEPS = 25
+STEP = 0.5
+TOLERANCE = 1e-3
 
 #: Penalty of the constant.
 RIDGE = 1e-6
 
 #: Least weight of a sample, and probability of its class.
-MIN_WEIGHT, MIN_PROBABILITY = 1e-4, 1e-9
+MIN_WEIGHT = 1e-4
+MIN_PROBABILITY = 1e-9
 
 #: Most that a step changes a logit.
 MAX_CHANGE = 5.0
@@ -51,10 +56,13 @@ def fit_classes(smoother: Smoother, classes: FloatArray) -> ClassFit:
     mean = np.broadcast_to(classes.mean(axis=0), classes.shape)
     best = ClassFit(np.asarray(mean), _deviance(mean, classes))
     for ridge, shrinkage in _candidates(smoother, classes):
-        order = np.argsort(-shrinkage, kind="stable")[: int(MAX_AXES * len(classes))]
-        axes, kept = ridge.axes[:, order], np.clip(shrinkage[order], 1e-12, 1.0 - 1e-12)
+        n_axes = int(MAX_AXES * len(classes))
+        order = np.argsort(-shrinkage, kind="stable")[:n_axes]
+        axes = ridge.axes[:, order]
+        kept = np.clip(shrinkage[order], 1e-12, 1.0 - 1e-12)
         for factor in FACTORS:
-            probabilities = _fit(axes, factor * (1.0 - kept) / kept, classes)
+            penalty = factor * (1.0 - kept) / kept
+            probabilities = _fit(axes, penalty, classes)
             fit = ClassFit(probabilities, _deviance(probabilities, classes))
             if fit.deviance < best.deviance:
                 best = fit
@@ -69,11 +77,14 @@ def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge
     nothing = np.zeros((1, 1), dtype=bool)
     for ridge in (*smoother.first, *smoother.more):
         left, shrinkage = ridge.residuals(classes, nothing)
-        tried.append((float((left**2).sum()), ridge, shrinkage.mean(axis=1)))
+        error = float((left**2).sum())
+        tried.append((error, ridge, shrinkage.mean(axis=1)))
+    first = [one for one in tried if one[1].basis.is_simple][:1]
+    tried.sort(key=lambda one: one[0])
     simple = [one for one in tried if one[1].basis.is_simple]
-    others = sorted((one for one in tried if not one[1].basis.is_simple), key=lambda one: one[0])
-    simple = sorted(simple, key=lambda one: one[0])[:2] + simple[:1]
-    return [(ridge, shrinkage) for _, ridge, shrinkage in (*simple, *others[:N_BASES])]
+    others = [one for one in tried if not one[1].basis.is_simple]
+    wanted = (*simple[:2], *first, *others[:N_BASES])
+    return [(ridge, shrinkage) for _, ridge, shrinkage in wanted]
 
 
 def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArray:
@@ -93,8 +104,10 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
             if n_classes == 2 and k == 1:
                 step[:, 1] = -step[:, 0]
                 break
-            gradient = design.T @ errors[:, k] - ridge * coefficients[:, k]
-            step[:, k] = STEP * np.linalg.solve(_hessian(design, ridge, logits, k), gradient)
+            gradient = design.T @ errors[:, k]
+            gradient -= ridge * coefficients[:, k]
+            hessian = _hessian(design, ridge, logits, k)
+            step[:, k] = STEP * np.linalg.solve(hessian, gradient)
         change = design @ step
         largest = float(np.abs(change).max())
         scale = min(1.0, MAX_CHANGE / max(largest, MIN_PROBABILITY))
@@ -102,15 +115,19 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
         logits += scale * change
         if largest < TOLERANCE:
             break
-    left_out, probabilities = logits.copy(), _softmax(logits)
+    left_out = logits.copy()
+    probabilities = _softmax(logits)
     # Logits are relative: those of K classes share the step of one.
     share = (n_classes - 1) / n_classes
     for k in range(n_classes):
-        own = np.maximum(probabilities[:, k] * (1.0 - probabilities[:, k]), MIN_WEIGHT)
-        solved = np.linalg.solve(_hessian(design, ridge, logits, k), design.T)
+        probability = probabilities[:, k]
+        own = np.maximum(probability * (1.0 - probability), MIN_WEIGHT)
+        hessian = _hessian(design, ridge, logits, k)
+        solved = np.linalg.solve(hessian, design.T)
         leverage = (design * solved.T).sum(axis=1)
-        step_of_row = leverage * (probabilities[:, k] - classes[:, k])
-        left_out[:, k] += share * step_of_row / np.maximum(1.0 - own * leverage, 0.1)
+        step_of_row = leverage * (probability - classes[:, k])
+        remainder = np.maximum(1.0 - own * leverage, 0.1)
+        left_out[:, k] += share * step_of_row / remainder
     return _softmax(left_out)
 
 

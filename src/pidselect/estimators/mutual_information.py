@@ -113,13 +113,13 @@ def by_residuals(x: Block, target: Block, given: Block) -> float:
     x, target = (varying(block) for block in (regression.residual(x), regression.target))
     if not len(x) or not len(target):  # S determines x or y
         return 0.0
-    ranked = (
+    is_continuous = default_estimator(x + target + given) == "ksg-rank"
+    estimator = KSG(scale=None) if is_continuous else Mixed(scale=None)
+    return estimator.estimate(
         unit_ranks(x),
         unit_ranks(target),
         unit_ranks(given, 1.0 if has_labels else GIVEN_SCALE),
     )
-    is_continuous = default_estimator(x + target + given) == "ksg-rank"
-    return (KSG if is_continuous else Mixed)(scale=None).estimate(*ranked)
 
 
 def varying(block: Block) -> Block:
@@ -133,7 +133,8 @@ def unit_ranks(block: Block, scale: float = 1.0) -> Block:
     for place, column in enumerate(columns):
         if column.feature_type != "nominal":
             known = ~np.isnan(column.values)
+            rank = rankdata(column.values[known])
             ranks = np.full(len(known), np.nan)
-            ranks[known] = scale * (rankdata(column.values[known]) - 0.5) / max(1, known.sum())
+            ranks[known] = scale * (rank - 0.5) / max(1, len(rank))
             columns[place] = replace(column, values=ranks)
     return Block(tuple(columns))

@@ -23,7 +23,8 @@ from pidselect.data import FloatArray, IntArray
 
 #: Most leaves of a function of one column, and the same of any function: those of many columns have
 #: more coefficients.
-MAX_LEAVES, MIN_LEAVES = 24, 8
+MAX_LEAVES = 24
+MIN_LEAVES = 8
 
 #: Leaves that may be added without a gain.
 PATIENCE = 3
@@ -63,31 +64,26 @@ def linear_pieces(z: FloatArray, y: FloatArray, max_freedom: float) -> list[IntA
 
     `z` has the shape (n_samples, n_columns). The leaf that gains most is split first. There are no
     more coefficients than `max_freedom`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=(300, 2))
-    >>> y = np.sign(z[:, 0]) * z[:, 1] + 0.1 * rng.normal(size=300)
-    >>> pieces = linear_pieces(z, y, 100)
-    >>> [bool((z[rows, 0] > 0).any()) for rows in pieces]
-    [False, True]
     """
     design = np.column_stack([np.ones(len(z)), z])
     n_samples, n_coefficients = design.shape
     most = max(MIN_LEAVES, MAX_LEAVES // z.shape[1])
     leaves = [_grow(design, y, np.arange(n_samples))]
-    best, criterion = leaves, np.inf
+    best = leaves
+    smallest = np.inf
     while True:
         freedom = len(leaves) * (n_coefficients + SPLIT_FREEDOM)
         error = sum(leaf.error for leaf in leaves)
-        fit = n_samples * np.log(max(error, 1e-300)) + np.log(n_samples) * freedom
-        if fit < criterion:
-            best, criterion = leaves, fit
+        criterion = n_samples * np.log(max(error, 1e-300))
+        criterion += np.log(n_samples) * freedom
+        if criterion < smallest:
+            best = leaves
+            smallest = criterion
         place = int(np.argmax([leaf.gain for leaf in leaves]))
         sides = leaves[place].sides
-        too_many = (len(leaves) + 1) * n_coefficients > max_freedom
-        if sides is None or too_many or len(leaves) == min(len(best) + PATIENCE, most):
+        is_last = (len(leaves) + 1) * n_coefficients > max_freedom
+        is_last |= len(leaves) == min(len(best) + PATIENCE, most)
+        if sides is None or is_last:
             return [leaf.rows for leaf in best]
         grown = [_grow(design, y, rows) for rows in sides]
         leaves = [*leaves[:place], *grown, *leaves[place + 1 :]]
@@ -95,8 +91,10 @@ def linear_pieces(z: FloatArray, y: FloatArray, max_freedom: float) -> list[IntA
 
 def _grow(design: FloatArray, y: FloatArray, rows: IntArray) -> _Leaf:
     """Return a leaf with the best split of its samples."""
-    design, y = design[rows], y[rows]
-    leaf = _Leaf(rows, float(_Sums.of(design, y).errors()))
+    design = design[rows]
+    y = y[rows]
+    error_of_line = float(_Sums.of(design, y).errors())
+    leaf = _Leaf(rows, error_of_line)
     fewest = design.shape[1] + SPARE_SAMPLES
     for column in design.T[1:]:
         is_left, error = _best_cut(design, y, column, fewest)
@@ -104,7 +102,8 @@ def _grow(design: FloatArray, y: FloatArray, rows: IntArray) -> _Leaf:
             continue
         is_left, error = _move(design, y, is_left, error, fewest)
         if error < leaf.split_error:
-            leaf = _Leaf(rows, leaf.error, error, (rows[is_left], rows[~is_left]))
+            sides = rows[is_left], rows[~is_left]
+            leaf = _Leaf(rows, error_of_line, error, sides)
     return leaf
 
 
@@ -113,7 +112,9 @@ def _best_cut(
 ) -> tuple[NDArray[np.bool_] | None, float]:
     """Return the samples on the left of the cut of a column with the smallest error."""
     order = np.argsort(column, kind="stable")
-    design, y, values = design[order], y[order], column[order]
+    design = design[order]
+    y = y[order]
+    values = column[order]
     cuts = np.arange(fewest, len(values) - fewest + 1)  # samples on the left
     cuts = cuts[values[cuts - 1] < values[cuts]]
     if not len(cuts):
@@ -122,7 +123,8 @@ def _best_cut(
     errors = _errors_at(design, y, cuts[::step])
     best = int(errors.argmin()) * step
     if step > 1:
-        cuts = cuts[max(best - step + 1, 0) : best + step]
+        first = max(best - step + 1, 0)
+        cuts = cuts[first : best + step]
         errors = _errors_at(design, y, cuts)
         best = int(errors.argmin())
     return column < values[cuts[best]], float(errors[best])
@@ -143,17 +145,20 @@ def _move(
 ) -> tuple[NDArray[np.bool_], float]:
     """Move the boundary to where the lines of both sides meet, as long as the error decreases."""
     for _ in range(N_MOVES):
-        left, right = (_Sums.of(design[side], y[side]).slopes() for side in (is_left, ~is_left))
+        left = _Sums.of(design[is_left], y[is_left]).slopes()
+        right = _Sums.of(design[~is_left], y[~is_left]).slopes()
         moved = design @ (left - right) <= 0
         if (moved == is_left).mean() < 0.5:
             moved = ~moved
         n_left = int(moved.sum())
         if min(n_left, len(y) - n_left) < fewest:
             break
-        found = sum(float(_Sums.of(design[side], y[side]).errors()) for side in (moved, ~moved))
+        found = float(_Sums.of(design[moved], y[moved]).errors())
+        found += float(_Sums.of(design[~moved], y[~moved]).errors())
         if not found < error:
             break
-        is_left, error = moved, found
+        is_left = moved
+        error = found
     return is_left, error
 
 

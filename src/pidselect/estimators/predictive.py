@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, groupby
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,25 +37,40 @@ from scipy.special import expit, ndtr, ndtri
 from pidselect.data import Block, Column, FloatArray, IntArray
 
 #: Curves of one column, of all columns of a set, and functions of a column that enter products.
-N_CURVES, MAX_CURVES, N_IN_PRODUCTS = 10, 300, 6
+N_CURVES = 10
+MAX_CURVES = 300
+N_IN_PRODUCTS = 6
 
 #: Products of functions in a set: for up to so many candidates, for more, and for each row.
-MAX_PRODUCTS, FEW_CANDIDATES, FEW_PRODUCTS, PRODUCTS_PER_ROW = 240, 16, 15, 0.5
+MAX_PRODUCTS = 240
+FEW_CANDIDATES = 16
+FEW_PRODUCTS = 15
+PRODUCTS_PER_ROW = 0.5
 
 #: Levels with an effect, and the rows they need; classes. The others are one.
-MAX_LEVELS, MIN_ROWS, MAX_CLASSES = 30, 3, 12
+MAX_LEVELS = 30
+MIN_ROWS = 3
+MAX_CLASSES = 12
 
 #: Degrees of freedom that a group must explain beyond its own: functions of one column, of two.
-DOUBT, DOUBT_OF_PRODUCTS = 0.6, 2.0
+DOUBT = 0.6
+DOUBT_OF_PRODUCTS = 2.0
 
 #: Iterations of a fit, and for the weights of a mixture; numbers that are fitted at once.
-N_ITERATIONS, N_WEIGHTS, BATCH = 12, 30, 2**20
+N_ITERATIONS = 12
+N_WEIGHTS = 30
+BATCH = 2**20
 
 #: Variance of the functions of a group at first; degrees of freedom of a group that is left out.
-FIRST_VARIANCE, NO_FREEDOM = 0.1, 0.1
+FIRST_VARIANCE = 0.1
+NO_FREEDOM = 0.1
 
 #: Least variance, weight of a row, and mass of a value; largest log odds and leverage.
-LEAST_VARIANCE, LEAST_WEIGHT, LEAST_MASS, MAX_ODDS, MAX_LEVERAGE = 1e-6, 0.02, 1e-12, 15.0, 0.95
+LEAST_VARIANCE = 1e-6
+LEAST_WEIGHT = 0.02
+LEAST_MASS = 1e-12
+MAX_ODDS = 15.0
+MAX_LEVERAGE = 0.95
 
 #: Of a column: lines or effects, curves, and what enters products, each (n_samples, n_functions).
 Functions = tuple[FloatArray, FloatArray, FloatArray]
@@ -96,18 +112,20 @@ def gains(
     missing = [np.isnan(c.values) for c in target.columns if c.feature_type != "nominal"]
     if np.any(missing):
         rows = np.flatnonzero(~np.any(missing, axis=0))
-        some = [block.take(rows) for block in (target, given, *candidates)]
         if len(rows):
+            known = [block.take(rows) for block in candidates]
             own = None if groups is None else groups[rows]
-            found[:, rows] = gains(some[0], some[1], some[2:], own)
+            found[:, rows] = gains(target.take(rows), given.take(rows), known, own)
         return found
     before = given.columns
     if groups is not None:
         before += (Column("groups", "nominal", np.asarray(groups, dtype=np.float64)),)
-    n_products = MAX_PRODUCTS if len(candidates) <= FEW_CANDIDATES else FEW_PRODUCTS
+    most = MAX_PRODUCTS if len(candidates) <= FEW_CANDIDATES else FEW_PRODUCTS
+    n_products = min(most, int(PRODUCTS_PER_ROW * n))
     for column in target.columns:
-        sets = [tuple(dict.fromkeys((*before, *x.columns))) for x in (Block(), *candidates)]
-        nats = _log_ratios(column, sets, min(n_products, int(PRODUCTS_PER_ROW * n)))
+        added = [(), *(candidate.columns for candidate in candidates)]
+        sets = [tuple(dict.fromkeys((*before, *some))) for some in added]
+        nats = _log_ratios(column, sets, n_products)
         found += (nats[1:] - nats[0]) / np.log(2.0)
         before += (column,)
     return found
@@ -115,22 +133,27 @@ def gains(
 
 def _log_ratios(target: Column, sets: Sequence[tuple[Column, ...]], n_products: int) -> FloatArray:
     """Return log q(y | A) / p(y) of sets of columns, (n_sets, n_samples); the first is in all."""
-    n, codes = len(target.values), target.codes()
+    n = len(target.values)
+    codes = target.codes()
     is_class = target.feature_type == "nominal" or codes.max() <= 1
     log_ratios = _log_ratios_of_classes if is_class else _log_ratios_of_numbers
     shared = {column: _functions(column) for column in sets[0]}
-    width = sum(part.shape[1] for functions in shared.values() for part in functions)
-    n_batch = max(1, BATCH // (n * (width + n_products + N_CURVES)))
+    width = sum(_widths(list(shared.values())))
+    width += n_products + N_CURVES
+    n_batch = max(1, BATCH // (n * width))
     found = []
     for start in range(0, len(sets), n_batch):
         batch = sets[start : start + n_batch]
-        functions_of = ([shared.get(c) or _functions(c) for c in one] for one in batch)
+        functions_of = (
+            [shared.get(column) or _functions(column) for column in one] for one in batch
+        )
         for widths, alike in groupby(functions_of, _widths):
             some = list(alike)
-            if any(widths):
-                found.append(log_ratios(_design(some, n_products), codes))
-            else:
+            if not any(widths):
                 found.append(np.zeros((len(some), n)))
+                continue
+            design = _design(some, n_products)
+            found.append(log_ratios(design, codes))
     return np.concatenate(found)
 
 
@@ -139,18 +162,18 @@ def _widths(one: Sequence[Functions]) -> list[int]:
     return [part.shape[1] for functions in one for part in functions]
 
 
-# --- functions ------------------------------------------------------------------------------------
-
-
 def _functions(column: Column) -> Functions:
     """Return the functions of a column; a missing number is at the mean, with an effect."""
     codes = column.codes()
     counts = np.bincount(codes)
-    if column.feature_type == "nominal" or len(counts) <= 2:
+    is_flag = len(counts) <= 2
+    if is_flag or column.feature_type == "nominal":
         frequent = np.argsort(-counts, kind="stable")[:MAX_LEVELS]
         used = frequent[counts[frequent] >= MIN_ROWS]
-        effects = _centred(codes[:, np.newaxis] == used[len(counts) <= 2 :])
-        if len(counts) <= 2:
+        if is_flag:
+            used = used[1:]
+        effects = _centred(codes[:, np.newaxis] == used)
+        if is_flag:
             effects /= np.maximum(effects.std(axis=0), LEAST_VARIANCE)
         return effects, effects[:, :0], effects
     is_missing = np.isnan(column.values)[:, np.newaxis]
@@ -160,14 +183,18 @@ def _functions(column: Column) -> Functions:
     share = np.append(middle, 0.5)[codes][:, np.newaxis]
     score = ndtri(share)
     order = np.arange(2, N_CURVES)
+    square = score**2 / 4.0
+    cube = (score**3 - 3.0 * score) / 9.0
     waves = 2.0 * np.cos(np.pi * order * share) / order**1.5
-    curves = np.concatenate([score**2 / 4.0, (score**3 - 3.0 * score) / 9.0, waves], axis=1)
+    curves = np.concatenate([square, cube, waves], axis=1)
     score = _centred(score)
     curves = _centred(np.where(is_missing, 0.0, curves))
     curves -= score * (score.T @ curves) / (score**2).sum()
-    lines = np.concatenate([score, _centred(is_missing)], axis=1)
-    simple = np.concatenate([score, curves], axis=1)[:, :N_IN_PRODUCTS]
-    return lines[:, : 1 + column.has_missing], curves, simple
+    lines = score
+    if column.has_missing:
+        lines = np.concatenate([score, _centred(is_missing)], axis=1)
+    simple = np.concatenate([score, curves], axis=1)
+    return lines, curves, simple[:, :N_IN_PRODUCTS]
 
 
 def _centred(columns: NDArray[Any]) -> FloatArray:
@@ -183,28 +210,32 @@ class _Design(NamedTuple):
 
     def without_products(self) -> _Design:
         """Return the functions of one column."""
-        last = int((self.doubt[self.group] == DOUBT).sum())
-        return _Design(self.features[:, :, : 1 + last], self.group[:last], self.doubt)
+        is_single = self.doubt[self.group] == DOUBT
+        last = int(is_single.sum())
+        features = self.features[:, :, : 1 + last]
+        return _Design(features, self.group[:last], self.doubt)
 
 
 def _design(sets: Sequence[Sequence[Functions]], n_products: int) -> _Design:
     """Return the functions of sets whose columns have the same numbers of functions."""
-    n, n_columns = len(sets[0][0][0]), len(sets[0])
-    n_each = int(np.sqrt(n_products / max(n_columns * (n_columns - 1) // 2, 1)))
+    n = len(sets[0][0][0])
+    n_columns = len(sets[0])
+    n_pairs = max(comb(n_columns, 2), 1)
+    n_each = int(np.sqrt(n_products / n_pairs))
     n_curves = max(1, min(n // 8, MAX_CURVES // n_columns))
     designs = []
     for one in sets:
-        groups = [lines for lines, _, _ in one] + [curves[:, :n_curves] for _, curves, _ in one]
+        groups = [lines for lines, _, _ in one]
+        groups += [curves[:, :n_curves] for _, curves, _ in one]
         for (_, _, first), (_, _, second) in combinations(one, 2):
             products = first[:, :n_each, np.newaxis] * second[:, np.newaxis, :n_each]
             groups.append(_centred(products.reshape(n, -1)))
         designs.append(np.concatenate([np.ones((n, 1)), *groups], axis=1))
-    sizes = [group.shape[1] for group in groups]
-    doubt = np.where(np.arange(len(sizes)) < 2 * n_columns, DOUBT, DOUBT_OF_PRODUCTS)
-    return _Design(np.stack(designs), np.repeat(np.arange(len(sizes)), sizes), doubt)
-
-
-# --- fits -----------------------------------------------------------------------------------------
+    numbers = np.arange(len(groups))
+    group = np.repeat(numbers, [functions.shape[1] for functions in groups])
+    is_single = numbers < 2 * n_columns
+    doubt = np.where(is_single, DOUBT, DOUBT_OF_PRODUCTS)
+    return _Design(np.stack(designs), group, doubt)
 
 
 def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> FloatArray:
@@ -238,7 +269,8 @@ def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> 
         covariance = np.linalg.inv(precision)
         coefficients = _times(covariance, moment / noise)
         if is_class:
-            fitted = np.clip(_times(features, coefficients), -MAX_ODDS, MAX_ODDS)
+            odds = _times(features, coefficients)
+            fitted = np.clip(odds, -MAX_ODDS, MAX_ODDS)
         if iteration == N_ITERATIONS - 1:
             break
         shrunk = penalty * np.einsum("sff->sf", covariance)
@@ -247,7 +279,8 @@ def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> 
             error = (response**2).sum(axis=1, keepdims=True)
             change = coefficients * (_times(gram, coefficients) - 2.0 * moment)
             error += change.sum(axis=1, keepdims=True)
-            left = response.shape[1] - 1.0 - freedom.sum(axis=1, keepdims=True)
+            left = response.shape[1] - 1.0
+            left = left - freedom.sum(axis=1, keepdims=True)
             least = np.maximum(LEAST_VARIANCE * spread, LEAST_MASS)
             noise = np.maximum(error / np.maximum(left, 1.0), least)
         evidence = coefficients[:, 1:] ** 2 @ own[group]
@@ -256,7 +289,8 @@ def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> 
         variance *= np.clip(ratio, 0.02, 20.0)
         is_used = freedom > NO_FREEDOM
         variance = np.where(is_used, np.minimum(variance, 1e4 * unit), LEAST_MASS * unit)
-        stays = np.append(True, is_used.any(axis=0)[group])
+        stays_in = is_used.any(axis=0)
+        stays = np.append(True, stays_in[group])
         if not stays.all():
             features = features[:, :, stays]
             group = group[stays[1:]]
@@ -266,14 +300,12 @@ def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> 
         fitted = _times(features, coefficients)
     leverage = ((features @ covariance) * features).sum(axis=2)
     leverage = np.minimum(leverage * weight / noise, MAX_LEVERAGE)
-    return np.asarray(fitted - leverage / (1.0 - leverage) * (working - fitted))
+    change = leverage / (1.0 - leverage)
+    return np.asarray(fitted - change * (working - fitted))
 
 
 def _times(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
     return np.asarray((matrices @ vectors[:, :, np.newaxis])[:, :, 0])
-
-
-# --- predictive distributions ---------------------------------------------------------------------
 
 
 def _log_ratios_of_numbers(design: _Design, codes: IntArray) -> FloatArray:
@@ -281,29 +313,39 @@ def _log_ratios_of_numbers(design: _Design, codes: IntArray) -> FloatArray:
 
     The mass of a value is that of the normal scores up to halfway to its neighbours.
     """
+    n = len(codes)
     counts = np.bincount(codes)
-    ends = ndtri(np.append(0.0, np.minimum(np.cumsum(counts) / len(codes), 1.0)))
-    low, high = ends[:-1][codes], np.append(ends[1:-1], np.inf)[codes]
-    scores = ndtri((np.cumsum(counts) - 0.5 * counts) / len(codes))[codes]
+    up_to = np.cumsum(counts)
+    ends = ndtri(np.minimum(up_to / n, 1.0))
+    ends[-1] = np.inf
+    high = ends[codes]
+    low = np.append(-np.inf, ends[:-1])[codes]
+    middle = (up_to - 0.5 * counts) / n
+    scores = ndtri(middle)[codes]
     mean = _left_out(design, np.broadcast_to(scores, design.features.shape[:2]))
     squares = (scores - mean) ** 2
     constant = np.maximum(squares.mean(axis=1, keepdims=True), LEAST_VARIANCE)
     logs = np.log(squares / constant + 0.02)
-    change = _left_out(design.without_products(), logs - logs.mean(axis=1, keepdims=True))
+    logs = logs - logs.mean(axis=1, keepdims=True)
+    change = _left_out(design.without_products(), logs)
     varying = np.exp(np.clip(change, -4.0, 4.0))
     varying *= np.maximum((squares / varying).mean(axis=1, keepdims=True), LEAST_VARIANCE)
     members = [np.zeros(mean.shape)]
     for variance in (constant, varying):
-        left, right = (low - mean) / np.sqrt(variance), (high - mean) / np.sqrt(variance)
+        deviation = np.sqrt(variance)
+        left = (low - mean) / deviation
+        right = (high - mean) / deviation
         sign = np.where(left + right > 0.0, -1.0, 1.0)  # masses are precise in the lower tail
         mass = np.abs(ndtr(sign * right) - ndtr(sign * left))
-        members.append(np.log(np.maximum(mass, LEAST_MASS) * len(codes) / counts[codes]))
+        ratio = np.maximum(mass, LEAST_MASS) * n / counts[codes]
+        members.append(np.log(ratio))
     return _log_mixture(members)
 
 
 def _log_ratios_of_classes(design: _Design, codes: IntArray) -> FloatArray:
     """Return log q(y | A) / p(y) of classes, (n_sets, n_samples); the rarest are one class."""
-    rank = np.argsort(np.argsort(-np.bincount(codes), kind="stable"))
+    order = np.argsort(-np.bincount(codes), kind="stable")
+    rank = np.argsort(order)
     classes = np.minimum(rank[codes], MAX_CLASSES - 1)
     frequency = np.bincount(classes) / len(classes)
     shape = design.features.shape[:2]
@@ -315,9 +357,10 @@ def _log_ratios_of_classes(design: _Design, codes: IntArray) -> FloatArray:
         response = np.broadcast_to(classes == k, shape).astype(np.float64)
         odds.append(_left_out(design, response, is_class=True))
     share = expit(np.clip(odds, -MAX_ODDS, MAX_ODDS))
-    own = np.take_along_axis(share, np.broadcast_to(classes, (1, *shape)), axis=0)[0]
-    ratio = np.log(own / share.sum(axis=0) / frequency[classes])
-    return _log_mixture([np.zeros(shape), ratio])
+    own = share[classes, :, np.arange(len(classes))].T
+    probability = own / share.sum(axis=0)
+    log_ratio = np.log(probability / frequency[classes])
+    return _log_mixture([np.zeros(shape), log_ratio])
 
 
 def _log_mixture(members: Sequence[FloatArray]) -> FloatArray:
@@ -325,6 +368,9 @@ def _log_mixture(members: Sequence[FloatArray]) -> FloatArray:
     top = np.max(members, axis=0)
     density = np.exp(members - top)
     weights = np.full((*density.shape[:2], 1), 1.0 / len(members))
+    mixture = (weights * density).sum(axis=0)
     for _ in range(N_WEIGHTS):
-        weights *= (density / (weights * density).sum(axis=0)).mean(axis=2, keepdims=True)
-    return np.asarray(np.log((weights * density).sum(axis=0)) + top)
+        share = density / mixture
+        weights *= share.mean(axis=2, keepdims=True)
+        mixture = (weights * density).sum(axis=0)
+    return np.asarray(np.log(mixture) + top)

@@ -195,21 +195,6 @@ def residuals(
     of its own, as samples are permuted within groups. Values are in standard deviations. Only the
     first `n_refined` columns, those of the target, are fitted with metrics and pieces: errors are
     multiplied, so that one good fit suffices. A `smoother` of S lends its regressions.
-
-    Examples
-    --------
-    A total of two columns, and independent noise:
-
-    >>> rng = np.random.default_rng(0)
-    >>> a, b, error, noise = rng.normal(size=(4, 200))
-    >>> given = Block((Column("a", "continuous", a), Column("b", "continuous", b)))
-    >>> total = Column("total", "continuous", a + b + 0.1 * error)
-    >>> of_total, of_noise = residuals(given, [total, Column("noise", "continuous", noise)])
-    >>> correlation = np.corrcoef(of_total.column.values, error)[0, 1]
-    >>> print(f"{of_total.r_squared:.2f}, {correlation:.2f}")
-    0.99, 1.00
-    >>> of_noise.r_squared, of_noise.column.name
-    (0.0, 'noise')
     """
     given, columns = sized(given), sized(Block(tuple(columns))).columns
     found = [Residual(column, 0.0) for column in columns]
@@ -281,9 +266,6 @@ def _numbers(column: Column) -> FloatArray:
         return column.values
     is_last = column.values == np.nanmax(column.values)
     return np.where(np.isnan(column.values), np.nan, is_last)
-
-
-# --- responses ------------------------------------------------------------------------------------
 
 
 def _normal(values: FloatArray) -> FloatArray | None:
@@ -392,9 +374,6 @@ def _standardized(values: FloatArray) -> FloatArray:
     return np.nan_to_num((values - np.nanmean(values)) / (deviation if deviation > 0 else 1.0))
 
 
-# --- functions of candidates ----------------------------------------------------------------------
-
-
 @dataclass(frozen=True, eq=False)
 class Smoother:
     """Ridge regressions on all bases of S, for any number of functions.
@@ -500,9 +479,6 @@ def _curve(values: FloatArray) -> FloatArray:
     columns = np.column_stack([values, cubes])
     deviation = columns.std(axis=0)
     return np.asarray((columns - columns.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0))
-
-
-# --- bases ----------------------------------------------------------------------------------------
 
 
 def _designs(given: Block) -> dict[str, FloatArray]:
@@ -668,9 +644,6 @@ def _spread(z: FloatArray) -> IntArray:
     by_value = np.lexsort(z.T)
     rng = np.random.default_rng([SPREAD, len(z)])
     return np.asarray(by_value[rng.permutation(len(z))], dtype=np.int64)
-
-
-# --- fits -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

@@ -55,14 +55,6 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
     """Return means of a target, or shares of its classes, at the levels of a column.
 
     Their keys are those of `profiles` in the summary, see ``docs/report.md``.
-
-    Examples
-    --------
-    >>> from pidselect.data import read_dataset
-    >>> dataset = read_dataset([[0], [0], [1], [1]], ["no", "yes", "yes", "yes"])
-    >>> found = target_profile(dataset, "x0")
-    >>> found["quantity"], found["values"], found["counts"]
-    ('share of class yes', [[0.5], [1.0]], [2, 2])
     """
     column = dataset.table.columns[dataset.table.index(name)]
     target = dataset.target.columns[0]
@@ -191,14 +183,6 @@ def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:
     Of two classes it is the share of the second; of more, that of the class whose share varies most
     between the cells, of equal ones the most frequent. The keys are those of `joint` in the
     summary, see ``docs/report.md``.
-
-    Examples
-    --------
-    >>> from pidselect.data import read_dataset
-    >>> dataset = read_dataset([[0, 0], [0, 1], [1, 0], [0, 0]], ["no", "yes", "yes", "no"])
-    >>> found = joint_table(dataset, ("x0", "x1"))
-    >>> found["quantity"], found["values"], found["counts"]
-    ('share of class yes', [[0.0, 1.0], [1.0, None]], [[2, 1], [1, 0]])
     """
     return _tables_within(dataset, pair)[0]
 
@@ -287,16 +271,6 @@ def column_levels(column: Column, n_bins: int = N_BINS) -> tuple[list[str], IntA
     Of more than `MAX_LEVELS` labels all but the most frequent become "other"; more numbers are
     binned at quantiles, rounded so that the intervals are readable. A level "missing" comes last if
     there is any.
-
-    Examples
-    --------
-    >>> column_levels(Column("x", "continuous", np.arange(0.5, 10.5)))[0]
-    ['< 2.5', '2.5 to 4.5', '4.5 to 6.5', '6.5 to 8.5', '≥ 8.5']
-    >>> names, codes = column_levels(Column("x", "ordinal", np.arange(10.0)))
-    >>> names
-    ['≤ 1', '2 to 3', '4 to 5', '6 to 7', '≥ 8']
-    >>> codes
-    array([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
     """
     is_missing = np.isnan(column.values)
     if is_binned(column):

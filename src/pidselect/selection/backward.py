@@ -9,8 +9,12 @@ from pidselect.selection.pool import Feature, Features
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.scoring import CandidateScores, scores_given
 from pidselect.selection.step_test import Statistic, run_test
-from pidselect.significance import BACKWARD, MEMBERS, first_smallest
-from pidselect.significance.permutation_test import maximum_statistic, minimum_statistic
+from pidselect.significance.permutation_test import (
+    first_smallest,
+    maximum_statistic,
+    minimum_statistic,
+)
+from pidselect.significance.rng import BACKWARD, MEMBERS
 
 #: The statistic over the surrogates of all features that the weakest feature is tested against.
 #: Under the minimum statistic, as in the paper, an uninformative feature is retained with

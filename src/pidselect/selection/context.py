@@ -19,14 +19,13 @@ from pidselect.estimators.regression import Regression
 from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Features, joint_block
 from pidselect.selection.progress import Observer
-from pidselect.significance import (
-    GIVEN_ONLY,
-    PermutationSampler,
+from pidselect.significance.permutation_test import (
+    Decision,
     critical_value,
-    find_strata,
+    fixed_decision,
     p_values,
 )
-from pidselect.significance.permutation_test import Decision, fixed_decision
+from pidselect.significance.row_orders import GIVEN_ONLY, find_strata
 from pidselect.significance.sequential import (
     betting_critical_value,
     betting_p_values,
@@ -34,6 +33,7 @@ from pidselect.significance.sequential import (
     max_permutations,
 )
 from pidselect.significance.staged import ScoreTest
+from pidselect.significance.surrogates import PermutationSampler
 
 #: A test for many features has no sequential form: this many permutations over alpha instead, 200
 #: at alpha = 0.05. A sequential test would need the most for some of the features.

@@ -26,10 +26,10 @@ from pidselect.estimators.cuda.scorer import bind_on
 from pidselect.estimators.regression import RecentRegressions
 from pidselect.selection.progress import Observer
 from pidselect.selection.resume import Results, digest, to_json
-from pidselect.significance import PermutationSampler, bind_scheme
 from pidselect.significance.cuda import CudaPermutations, split_for_device
 from pidselect.significance.cuda_interactions import CudaScan
 from pidselect.significance.interactions import InteractionScan, Scanner
+from pidselect.significance.surrogates import PermutationSampler, bind_scheme
 
 #: Row indices in the permutations of one task, which bound its memory and its time.
 TASK_SIZE = 2**22
@@ -156,8 +156,6 @@ class Executor:
     task_size: int = TASK_SIZE
     regressions: RecentRegressions = field(default_factory=RecentRegressions)
 
-    # --- the values of a job --------------------------------------------------------------------
-
     def compute(self, job: ScoringJob, permutations: range) -> FloatArray:
         """Return the values of all candidates; those that the checkpoint holds are only read.
 
@@ -200,8 +198,6 @@ class Executor:
         """Return a result: that of the checkpoint, if there is one that has it, else it is run."""
         return run() if self.checkpoint is None else self.checkpoint.recall(key, run)
 
-    # --- tasks ----------------------------------------------------------------------------------
-
     def split(self, job: ScoringJob, permutations: range) -> list[Task]:
         """Split the work into tasks: small enough for the memory, enough to keep workers busy.
 
@@ -241,8 +237,6 @@ class Executor:
         size = max(1, -(-size // PERMUTATION_BATCH)) * PERMUTATION_BATCH
         size = min(size, max(1, MAX_TASK_SIZE // n_samples))
         return [permutations[start : start + size] for start in range(0, len(permutations), size)]
-
-    # --- workers --------------------------------------------------------------------------------
 
     def run(
         self, function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]

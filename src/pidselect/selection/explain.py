@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from pidselect.data import (
     Block,
@@ -26,29 +27,35 @@ from pidselect.data import (
 )
 from pidselect.data.feature_types import TARGET
 from pidselect.data.input import column_names
+from pidselect.decomposition.atoms import Atoms, decompose_feature
 from pidselect.decomposition.explain import Samples, explain
 from pidselect.decomposition.explanation import DIGITS, Explanation, FeatureExplanation, Role
 from pidselect.decomposition.measures import MEASURES
 from pidselect.decomposition.posterior import SharedFraction
+from pidselect.estimators import Batch, Estimator
+from pidselect.estimators.mutual_information import varying as varying_columns
+from pidselect.estimators.predictive import gains
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.fit import make_context
-from pidselect.selection.path_atoms import with_path_atoms
-from pidselect.selection.pool import Feature, FeaturePool, Features, read_groups
+from pidselect.selection.pool import Feature, FeaturePool, Features, joint_block, read_groups
 from pidselect.selection.progress import current_observer
 from pidselect.selection.relevance import Relevance, assess
-from pidselect.selection.result import Selection, last_step
+from pidselect.selection.result import Selection, Step, last_step
 from pidselect.selection.resume import digest
 from pidselect.selection.rows import random_part
-from pidselect.selection.scoring import bits_shown, information_given, information_of_set
-from pidselect.selection.subsamples import subsample_information
+from pidselect.selection.scoring import BIT, bits_shown, information_given, information_of_set
 from pidselect.selection.validation import check_columns, check_parameters
-from pidselect.significance import check_groups, is_significant, permutations
-from pidselect.significance.rng import DECOMPOSITION
+from pidselect.significance.permutation_test import is_significant
+from pidselect.significance.rng import DECOMPOSITION, permutations
+from pidselect.significance.surrogates import check_groups
 from pidselect.significance.validation import check_count
 
 if TYPE_CHECKING:
     from pidselect.selection.selector import PIDSelector
 
+
+#: Candidates of a step that are decomposed: those with the most information.
+MOST_CANDIDATES = 50
 
 IN_SAMPLE = (
     "values are optimistic, as these are the samples of the fit; held-out samples can be passed "
@@ -172,7 +179,7 @@ def _read(
         )
     codes, used = check_groups(groups, n_rows(X)), selector.estimator_
     named = NamedEstimator(type(used).__name__, used)
-    _, taken, context = make_context(selector, parameters, dataset, named, codes, settings.seed)
+    _, taken, context = make_context(parameters, dataset, named, codes, settings.seed)
     executor = replace(context.executor, observer=current_observer())
     return dataset, taken.table, replace(context, executor=executor)
 
@@ -412,3 +419,115 @@ def _final_p_values(record: Selection) -> dict[str, float]:
     if selected and record.settings.criterion != "cmi":
         return dict(record.p_values)
     return dict(zip(last.candidates, last.p_values, strict=False)) | dict(record.p_values)
+
+
+def with_path_atoms(
+    record: Selection,
+    context: SelectionContext,
+    features: Mapping[str, Feature],
+    information: Mapping[str, float],
+    fraction: SharedFraction,
+    rows: IntArray,
+    subsamples: IntArray,
+) -> Selection:
+    """Return the record of a fit with the atoms of its steps.
+
+    `information` is I(f; y) of all features in bits. `rows` are those of the states of `fraction`,
+    `subsamples` some of them each, for the intervals of the chosen candidates. Tuples of look-ahead
+    are not decomposed.
+    """
+    varying = {name: feature for name, feature in features.items() if len(feature.block)}
+    steps: list[Step] = []
+    for step in record.steps:
+        order = np.lexsort((-np.array(step.scores), -np.array(step.values)))  # NaN last
+        names = dict.fromkeys((step.chosen, *(step.candidates[place] for place in order)))
+        candidates = [varying[name] for name in names if name in varying][:MOST_CANDIDATES]
+        given = [varying[name] for name in step.conditioning_set if name in varying]
+        sets = {one.name: tuple(f for f in given if f is not one) for one in candidates}
+        added = information_given(context, candidates, [sets[one.name] for one in candidates])
+        joint = math.fsum(bits_shown(context, given).values())
+        chosen = {one.name: one for one in candidates if one.name == step.chosen}
+        resampled = subsample_information(context, chosen, sets, rows[subsamples])
+        states = {
+            some: fraction.states_of_set(joint_block(some).take(rows)) for some in sets.values()
+        }
+        atoms: dict[str, Atoms] = {}
+        for one, bits in zip(candidates, added.tolist(), strict=True):
+            others = [other.name for other in sets[one.name]]
+            found = decompose_feature(
+                fraction,
+                fraction.states_of_feature(one.block.take(rows)),
+                states[sets[one.name]],
+                information[one.name],
+                bits,
+                subsamples,
+                resampled.get(one.name),
+                information_of_set(information, bits if one in given else 0.0, joint, others),
+            )
+            if found is not None:
+                atoms[one.name] = found
+        steps.append(replace(step, atoms=atoms))
+    return replace(record, steps=tuple(steps))
+
+
+def subsample_information(
+    context: SelectionContext,
+    features: Mapping[str, Feature],
+    sets: Mapping[str, Features],
+    subsamples: IntArray,
+) -> dict[str, FloatArray]:
+    """Return I(f; y) and I(f; y | S) in bits in each subsample, shape (n_subsamples, 2).
+
+    What regressions on S leave of f and y is that of all rows: intervals do not include the error
+    of the regressions.
+    """
+    usable = {name: feature for name, feature in features.items() if len(feature.block)}
+    marginal = _information_in_subsamples(context, list(usable.values()), (), subsamples)
+    found = {name: np.zeros((len(subsamples), 2)) for name in features}
+    for name, values in marginal.items():
+        found[name][:, 0] = values
+    by_set: dict[Features, list[Feature]] = {}
+    for name, feature in usable.items():
+        by_set.setdefault(tuple(sets[name]), []).append(feature)
+    for given, some in by_set.items():
+        conditional = (
+            _information_in_subsamples(context, some, given, subsamples) if given else marginal
+        )
+        for feature in some:
+            found[feature.name][:, 1] = conditional[feature.name]
+    return {name: np.clip(values, 0.0, context.max_bits) for name, values in found.items()}
+
+
+def _information_in_subsamples(
+    context: SelectionContext, features: list[Feature], given: Features, subsamples: IntArray
+) -> dict[str, FloatArray]:
+    """Return the information of features given one set in bits, in each subsample."""
+    target, block = context.target, joint_block(given)
+    blocks = {feature.name: feature.block for feature in features}
+    if context.score_test is not None:
+        each = gains(target, block, list(blocks.values()), context.groups)
+        means = each[:, subsamples].mean(axis=2)
+        return dict(zip(blocks, means, strict=True))
+    estimator = context.estimator.estimator
+    run = Parallel(n_jobs=context.executor.n_jobs, prefer="threads")
+    values = run(
+        delayed(_information_in_rows)(estimator, target, block, list(blocks.values()), rows)
+        for rows in subsamples
+    )
+    columns_of_values = np.array(values).reshape(len(subsamples), len(blocks)).T
+    return dict(zip(blocks, columns_of_values, strict=True))
+
+
+def _information_in_rows(
+    estimator: Estimator, target: Block, given: Block, blocks: list[Block], rows: IntArray
+) -> list[float]:
+    """Return the information of each block in some of the rows, in bits."""
+    some_target, some_given = varying_columns(target.take(rows)), varying_columns(given.take(rows))
+    if not len(some_target):
+        return [0.0] * len(blocks)
+    taken = [varying_columns(block.take(rows)) for block in blocks]
+    if len(blocks) == 1 and len(taken[0]) and hasattr(estimator, "estimate"):
+        return [estimator.estimate(taken[0], some_target, some_given) / BIT]
+    scorer = estimator.bind(some_target, some_given)
+    scores = (scorer.score(Batch.observed(one))[0] if len(one) else 0.0 for one in taken)
+    return [float(score) / BIT for score in scores]

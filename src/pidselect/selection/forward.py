@@ -11,7 +11,7 @@ from pidselect.selection.pool import Feature, Features, count_columns
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import Criterion
 from pidselect.selection.step_test import Statistic, run_test
-from pidselect.significance import FORWARD
+from pidselect.significance.rng import FORWARD
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,10 +19,11 @@ from pidselect.selection.executor import ScoringJob
 from pidselect.selection.pool import Features, columns_of, joint_block
 from pidselect.selection.result import Step
 from pidselect.selection.scoring import added_bits
-from pidselect.significance import PermutationSampler, find_strata, is_significant
 from pidselect.significance.interactions import InteractionScan, Scanner, Triples
-from pidselect.significance.row_orders import RowOrders
+from pidselect.significance.permutation_test import is_significant
+from pidselect.significance.row_orders import RowOrders, find_strata
 from pidselect.significance.sequential import max_permutations
+from pidselect.significance.surrogates import PermutationSampler
 
 #: Permutations of the first batch, with the observed data; each further one doubles their number.
 FIRST_BATCH = 16

@@ -31,14 +31,6 @@ from pidselect.selection.pool import (
 from pidselect.selection.result import SINGLE_SHARE, Step
 from pidselect.selection.scoring import scores_given
 from pidselect.selection.step_test import run_test
-from pidselect.significance import (
-    LOOKAHEAD,
-    START,
-    count_block_orders,
-    is_significant,
-    maximum_statistic,
-)
-from pidselect.significance import permutations as random_permutations
 from pidselect.significance.interactions import (
     Triples,
     count_levels,
@@ -46,7 +38,14 @@ from pidselect.significance.interactions import (
     pair_bytes,
     target_classes,
 )
-from pidselect.significance.permutation_test import fewest_permutations
+from pidselect.significance.permutation_test import (
+    fewest_permutations,
+    is_significant,
+    maximum_statistic,
+)
+from pidselect.significance.rng import LOOKAHEAD, START
+from pidselect.significance.rng import permutations as random_permutations
+from pidselect.significance.surrogates import count_block_orders
 
 #: Candidates, each with a random subset of the others.
 Starts = list[tuple[Feature, tuple[Feature, ...]]]

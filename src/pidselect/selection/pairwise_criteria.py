@@ -28,7 +28,7 @@ from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
 from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion
-from pidselect.significance import GIVEN_ONLY
+from pidselect.significance.row_orders import GIVEN_ONLY
 
 Pairs = list[tuple[Feature, Feature]]
 

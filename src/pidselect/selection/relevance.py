@@ -40,8 +40,8 @@ from pidselect.selection.result import Step
 from pidselect.selection.score_step import ScoreTestResult
 from pidselect.selection.scoring import cmi_given, information_given
 from pidselect.selection.step_test import PermutationTestResult, run_test
-from pidselect.significance import RELEVANCE, is_significant
-from pidselect.significance.permutation_test import fewest_permutations
+from pidselect.significance.permutation_test import fewest_permutations, is_significant
+from pidselect.significance.rng import RELEVANCE
 
 #: Random streams of the tests of selected features and of the others.
 SELECTED_STREAM, OTHERS_STREAM = 0, 1
@@ -70,24 +70,6 @@ def assess(
 
     Fixed features are in every conditioning set. Selected ones among the candidates are ignored,
     and features without a varying column are not tested.
-
-    Examples
-    --------
-    y is a with a few errors, b another measurement of a, and c independent of both.
-
-    >>> from pidselect.data import read_block
-    >>> from pidselect.estimators import Discrete
-    >>> from pidselect.selection.context import NamedEstimator
-    >>> rng = np.random.default_rng(0)
-    >>> a, c = rng.integers(0, 2, (2, 200))
-    >>> y, b = a ^ (rng.random((2, 200)) < 0.1)
-    >>> features = [Feature(n, (0,), read_block(v, n)) for n, v in zip("abc", (a, b, c))]
-    >>> context = SelectionContext(read_block(y, "y"), NamedEstimator("discrete", Discrete()))
-    >>> for name, found in assess(context, [], features[:1], features).items():
-    ...     print(f"{name}: {found.role}")
-    a: strongly relevant
-    b: weakly relevant
-    c: irrelevant
     """
     if context.score_test is None:
         context = replace(context, n_permutations=context.fixed_n_permutations)
@@ -157,9 +139,6 @@ def _for_families(context: SelectionContext, level: float) -> SelectionContext:
         return replace(context, alpha=level)
     n_permutations = max(context.fixed_n_permutations, fewest_permutations(level))
     return replace(context, alpha=level, n_permutations=n_permutations, shared_permutations=True)
-
-
-# --- all relevant features ----------------------------------------------------------------------
 
 
 def marginal_tests(

@@ -11,7 +11,7 @@ from pidselect.data import FeatureType
 from pidselect.data.messages import counted, listed, number, shown, to_plain
 from pidselect.decomposition.atoms import Atoms
 from pidselect.decomposition.explanation import ATOMS, DIGITS
-from pidselect.significance import is_significant
+from pidselect.significance.permutation_test import is_significant
 from pidselect.tabular import TabularResult, TextTable, to_frame
 
 Phase = Literal[

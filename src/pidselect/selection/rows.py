@@ -12,9 +12,9 @@ import numpy as np
 from pidselect.data import CLASS_LEVELS, Block, Dataset, IntArray, is_constant
 from pidselect.estimators.base import partition
 from pidselect.selection.context import NamedEstimator
-from pidselect.significance import SUBSAMPLE, WITHIN_PARTS, permutations
-from pidselect.significance.rng import row_keys
+from pidselect.significance.rng import SUBSAMPLE, permutations, row_keys
 from pidselect.significance.staged import ScoreTest
+from pidselect.significance.surrogates import WITHIN_PARTS
 
 logger = logging.getLogger("pidselect")
 

@@ -20,7 +20,7 @@ from pidselect.selection.scoring import (
     SubsetIntersection,
     information_given,
 )
-from pidselect.significance import first_largest, is_significant
+from pidselect.significance.permutation_test import first_largest, is_significant
 from pidselect.significance.score import FAMILIES
 from pidselect.significance.staged import Settings, StagedResult
 
@@ -47,11 +47,6 @@ class ScoreTestResult:
     set_number: int  # of several conditioning sets that all must reject, the one that decided
 
     @property
-    def step_down(self) -> tuple[float, ...]:
-        """The p-values of all candidates, each given its own set."""
-        return tuple(self.p_values.tolist())
-
-    @property
     def final(self) -> dict[str, float]:
         """The p-values by the names of candidates."""
         names = (feature.name for feature in self.candidate_scores.candidates)
@@ -64,12 +59,11 @@ class ScoreTestResult:
         accepted = is_significant(p_value, context.alpha)
         critical = self.critical_value
         exceeds = critical is not None and self.statistics[chosen] > critical
-        own_set = None
         if isinstance(scores, SubsetIntersection):
-            own_set = scores.scores[self.set_number].conditioning_set(0)
+            given = tuple(feature.name for feature in scores.scores[self.set_number].given[0])
         return Step(
             phase=phase,
-            conditioning_set=given if own_set is None else own_set,
+            conditioning_set=given,
             candidates=tuple(feature.name for feature in scores.candidates),
             values=tuple(self.information.tolist()),
             scores=tuple(self.statistics.tolist()),

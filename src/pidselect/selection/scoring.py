@@ -265,29 +265,11 @@ class ScoreCandidates(CandidateScores):
     set_of: tuple[int, ...]  # of each candidate, by its position in these
     stream_key: tuple[int, ...]  # the phase and the step
 
-    @classmethod
-    def of(
-        cls,
-        context: SelectionContext,
-        candidates: Features,
-        given: Sequence[Features],
-        set_of: Sequence[int],
-        stream_key: tuple[int, ...],
-        n_concurrent: int,
-    ) -> ScoreCandidates:
-        """Return candidates, each given the set of its number."""
-        scheme = context.surrogates
-        return cls(context, tuple(candidates), scheme, tuple(given), tuple(set_of), stream_key)
-
     @property
     def key(self) -> Any:
         """The settings, the candidates and the sets."""
         sets = [columns_of(features) for features in self.given]
         return self.context.key, self.stream_key, columns_of(self.candidates), sets, self.set_of
-
-    def conditioning_set(self, test: int) -> tuple[str, ...] | None:
-        """Return the conditioning set of several tests that must reject."""
-        return tuple(feature.name for feature in self.given[0])
 
 
 def cmi_given(
@@ -312,8 +294,10 @@ def scores_given(
     n_concurrent: int,
 ) -> CandidateScores:
     """Return the scores of candidates, each given the set of its number, by the test in use."""
-    kind = ConditionalMI if context.score_test is None else ScoreCandidates
-    return kind.of(context, candidates, given, set_of, stream_key, n_concurrent)
+    if context.score_test is None:
+        return ConditionalMI.of(context, candidates, given, set_of, stream_key, n_concurrent)
+    named = tuple(candidates), context.surrogates
+    return ScoreCandidates(context, *named, tuple(given), tuple(set_of), stream_key)
 
 
 def information_given(

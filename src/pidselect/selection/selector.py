@@ -57,8 +57,8 @@ from pidselect.selection.validation import (
     check_size,
     record_columns,
 )
-from pidselect.significance import check_groups
 from pidselect.significance.staged import ScoreTest
+from pidselect.significance.surrogates import check_groups
 from pidselect.significance.validation import RandomState
 
 logger = logging.getLogger(__name__)
@@ -347,7 +347,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         record_columns(copy(self), X)  # raises if some names are strings and others are not
         estimator = choose_estimator(self, parameters, dataset)
         codes, names = check_groups(groups, n_rows(X)), dataset.table.names
-        used, _, context = make_context(self, parameters, dataset, estimator, codes, seed)
+        used, _, context = make_context(parameters, dataset, estimator, codes, seed)
         by_rank = estimator.has("uses_ranks_only")
         pool = build_pool(
             dataset.table, self.fixed_features, self.feature_groups, used.rows, by_rank

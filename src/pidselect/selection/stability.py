@@ -31,7 +31,8 @@ from pidselect.exceptions import SelectionWarning
 from pidselect.selection.executor import Executor
 from pidselect.selection.progress import current_observer, observing
 from pidselect.selection.validation import to_alpha
-from pidselect.significance import STABILITY, check_groups, permutations
+from pidselect.significance.rng import STABILITY, permutations
+from pidselect.significance.surrogates import check_groups
 from pidselect.significance.validation import RandomState, check_count, check_jobs, to_seed
 from pidselect.tabular import TabularResult, TextTable, to_frame
 

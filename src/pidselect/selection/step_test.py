@@ -16,8 +16,14 @@ from pidselect.selection.progress import StageName
 from pidselect.selection.result import Phase, Step
 from pidselect.selection.score_step import ScoreTestResult, run_score_test
 from pidselect.selection.scoring import BIT, CandidateScores
-from pidselect.significance import first_largest, is_significant, maximum_statistic
-from pidselect.significance.permutation_test import TIE, Decision, step_down_p_values
+from pidselect.significance.permutation_test import (
+    TIE,
+    Decision,
+    first_largest,
+    is_significant,
+    maximum_statistic,
+    step_down_p_values,
+)
 from pidselect.significance.sequential import max_permutations
 
 #: Surrogate values, shape (n_candidates, n_permutations) -> statistic, shape (n_permutations,).

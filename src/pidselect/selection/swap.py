@@ -21,8 +21,8 @@ from pidselect.selection.result import Step
 from pidselect.selection.score_step import MOST_COMPARED, settings_of
 from pidselect.selection.scoring import cmi_given, information_given
 from pidselect.selection.step_test import run_test
-from pidselect.significance import SWAP, is_significant
-from pidselect.significance.permutation_test import TIE
+from pidselect.significance.permutation_test import TIE, is_significant
+from pidselect.significance.rng import SWAP
 
 
 def swap(

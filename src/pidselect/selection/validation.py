@@ -20,8 +20,10 @@ from pidselect.selection.criteria import CRITERIA, Conditional
 from pidselect.selection.executor import DEVICES
 from pidselect.selection.lookahead import Lookahead
 from pidselect.selection.scoring import Criterion
-from pidselect.significance import GIVEN_ONLY, SURROGATES, check_resolution
+from pidselect.significance.permutation_test import check_resolution
+from pidselect.significance.row_orders import GIVEN_ONLY
 from pidselect.significance.staged import STAGES, ScoreTest
+from pidselect.significance.surrogates import SURROGATES
 from pidselect.significance.validation import check_count, check_jobs
 
 if TYPE_CHECKING:
@@ -77,9 +79,6 @@ class Parameters:
         elif self.is_scored:
             share = STAGES[-1].share
         return self.alpha * share
-
-
-# --- constraints of single parameters -----------------------------------------------------------
 
 
 def one_of(*known: object) -> Constraint:
@@ -214,9 +213,6 @@ CONSTRAINTS: dict[str, Constraint] = {
 }
 
 
-# --- all parameters -----------------------------------------------------------------------------
-
-
 def check_parameters(selector: PIDSelector) -> Parameters:
     """Return the parameters of a selector; raise if one is invalid or excludes another."""
     checked = {
@@ -307,9 +303,6 @@ def check_size(parameters: Parameters, n_candidates: int, n_samples: int) -> Non
             f"{8 * count * parameters.n_permutations / 2**30:.3g} GiB for the surrogates of "
             f"{of_what}: use at most n_permutations={most}, or 'auto'."
         )
-
-
-# --- columns ------------------------------------------------------------------------------------
 
 
 def record_columns(selector: PIDSelector, X: Any) -> None:

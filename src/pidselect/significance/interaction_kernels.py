@@ -170,7 +170,8 @@ def _count_cells(
     """
     first, n_first = of_first
     second, n_second = of_second
-    last, corner = n_first * (n_second + 1), (n_first + 1) * (n_second + 1) - 1
+    last = n_first * (n_second + 1)
+    corner = last + n_second
     size[corner] = 0
     for k in range(target.size.size):
         size[corner] += target.size[k]
@@ -208,7 +209,8 @@ def count_pairs(
     for i in range(n_columns):
         for j in range(i):
             pair = i * (i - 1) // 2 + j
-            one, other, common = planes.bits[i], planes.bits[j], pairs.common[pair]
+            one, other = planes.bits[i], planes.bits[j]
+            common = pairs.common[pair]
             of_i, of_j = target.common[i], target.common[j]
             n = count_common(one, other)
             count_cell(common, n, one, other, target.bits)
@@ -276,9 +278,13 @@ def _keep_largest(
 ) -> None:
     """Replace the largest value, and the triple, in the lanes where it is exceeded."""
     i, j, m = columns
-    of_i, of_j, of_m = target.common[i], target.common[j], target.common[m]
+    of_i = target.common[i]
+    of_j = target.common[j]
+    of_m = target.common[m]
     i_j, i_m, j_m = of_pairs
-    of_ij, of_im, of_jm = pairs.common[i_j], pairs.common[i_m], pairs.common[j_m]
+    of_ij = pairs.common[i_j]
+    of_im = pairs.common[i_m]
+    of_jm = pairs.common[j_m]
     for lane in range(LANES):
         total = constant
         total -= pairs.information[i_j, lane] + pairs.information[i_m, lane]
@@ -314,8 +320,10 @@ def count_cell(counts: IntArray, size: int, one: Bits, other: Bits, bits: Bits) 
         for lane in range(LANES):
             row[lane] = 0
         for word in range(0, one.size, WORDS):
-            a, b = one[word] & other[word], one[word + 1] & other[word + 1]
-            c, d = one[word + 2] & other[word + 2], one[word + 3] & other[word + 3]
+            a = one[word] & other[word]
+            b = one[word + 1] & other[word + 1]
+            c = one[word + 2] & other[word + 2]
+            d = one[word + 3] & other[word + 3]
             words = bits[k, word * LANES : (word + WORDS) * LANES]
             for lane in range(LANES):
                 n = popcount(a & words[lane]) + popcount(b & words[LANES + lane])

@@ -27,14 +27,20 @@ def scan_block(
     scan: InteractionScan, tables: Tables, columns: range, rows: NDArray[np.int32]
 ) -> tuple[IntArray, IntArray]:
     """Return the largest interaction of each family, and the tuple, in every permutation."""
-    families, n_samples = list(tables.families), rows.shape[1]
-    best = np.full((len(families), len(rows)), LOWEST, dtype=np.int64)
-    which = np.full((*best.shape, 3), -1, dtype=np.int64)
-    levels, tuples = _levels(tables.planes, n_samples), _tuples(tables, columns)
-    family_of = np.diff(tables.planes.first)[tuples].prod(axis=1)
+    n_samples = rows.shape[1]
+    families = list(tables.families)
+    shape = len(families), len(rows)
+    best = np.full(shape, LOWEST, dtype=np.int64)
+    which = np.full((*shape, 3), -1, dtype=np.int64)
+    levels = _levels(tables.planes, n_samples)
+    tuples = _tuples(tables, columns)
+    degrees_of_freedom = np.diff(tables.planes.first)
+    family_of = degrees_of_freedom[tuples].prod(axis=1)
     size = min(PERMUTATIONS, max(1, PERMUTED // n_samples))
-    n_counts = max(min(SAMPLES, n_samples), len(scan.class_sizes) * size)
-    step = max(1, SIZE // (levels.shape[1] ** tables.order * n_counts))
+    n_classes = len(scan.class_sizes)
+    n_counts = max(min(SAMPLES, n_samples), n_classes * size)
+    n_cells = levels.shape[1] ** tables.order
+    step = max(1, SIZE // (n_cells * n_counts))
     with threadpool_limits(1, user_api="blas"):  # products are small: more threads would wait
         for start in range(0, len(rows), size):
             lanes = slice(start, start + size)
@@ -43,7 +49,7 @@ def scan_block(
                 own = tuples[family_of == family]
                 for first in range(0, len(own), step):
                     some = own[first : first + step]
-                    cells = _count(levels, some, classes, len(scan.class_sizes))
+                    cells = _count(levels, some, classes, n_classes)
                     values = _interactions(cells, scan.weight)
                     _keep_largest(values, some, best[place, lanes], which[place, lanes])
     return best, which
@@ -51,10 +57,15 @@ def scan_block(
 
 def _levels(planes: Planes, n_samples: int) -> NDArray[np.uint8]:
     """Return the levels of columns as 0 and 1, (n_columns, n_levels, n_samples); some are empty."""
-    bytes_ = planes.bits.view(np.uint8)
-    bits = np.unpackbits(bytes_, axis=-1, count=n_samples, bitorder="little")
+    bits = np.unpackbits(
+        planes.bits.view(np.uint8),
+        axis=-1,
+        count=n_samples,
+        bitorder="little",
+    )
     n_planes = np.diff(planes.first)
-    levels = np.zeros((len(n_planes), n_planes.max() + 1, n_samples), dtype=np.uint8)
+    n_levels = n_planes.max() + 1
+    levels = np.zeros((len(n_planes), n_levels, n_samples), dtype=np.uint8)
     for own, first, n in zip(levels, planes.first, n_planes, strict=False):
         own[1 : n + 1] = bits[first : first + n]
         own[0] = 1 - own[1:].sum(axis=0)
@@ -69,9 +80,11 @@ def _tuples(tables: Tables, columns: range) -> IntArray:
         is_tuple = (i > j) & (owner[i] != owner[j])
     else:  # the third column may be given, the others not
         i, j, m = np.ogrid[columns.start : columns.stop, : columns.stop, : tables.n_third]
-        is_tuple = (i > j) & (j > m) & (owner[j] >= 0)
-        for one, other in ((i, j), (i, m), (j, m)):
-            is_tuple &= owner[one] != owner[other]
+        is_tuple = (i > j) & (j > m)
+        is_tuple &= owner[j] >= 0
+        is_tuple &= owner[i] != owner[j]
+        is_tuple &= owner[i] != owner[m]
+        is_tuple &= owner[j] != owner[m]
     tuples = np.argwhere(is_tuple)
     tuples[:, 0] += columns.start
     return tuples
@@ -79,10 +92,12 @@ def _tuples(tables: Tables, columns: range) -> IntArray:
 
 def _classes(scan: InteractionScan, rows: NDArray[np.int32]) -> NDArray[np.float32]:
     """Return ones, then all classes but the first in every permutation, by sample."""
-    n_classes = len(scan.class_sizes)
-    is_class = scan.permuted(rows) == np.arange(1, n_classes)[:, np.newaxis, np.newaxis]
-    classes = np.ones((rows.shape[1], 1 + (n_classes - 1) * len(rows)), dtype=np.float32)
-    classes[:, 1:] = is_class.reshape(-1, rows.shape[1]).T
+    n_permutations, n_samples = rows.shape
+    others = np.arange(1, len(scan.class_sizes))
+    is_class = scan.permuted(rows) == others[:, np.newaxis, np.newaxis]
+    n_indicators = len(others) * n_permutations
+    classes = np.ones((n_samples, 1 + n_indicators), dtype=np.float32)
+    classes[:, 1:] = is_class.reshape(n_indicators, n_samples).T
     return classes
 
 
@@ -94,7 +109,9 @@ def _count(
     Samples are taken in parts, which stay in the cache.
     """
     n_tuples, order = tuples.shape
-    counts = np.zeros((n_tuples * levels.shape[1] ** order, classes.shape[1]), np.float32)
+    n_levels = levels.shape[1]
+    n_cells = n_tuples * n_levels**order
+    counts = np.zeros((n_cells, classes.shape[1]), np.float32)
     for start in range(0, len(classes), SAMPLES):
         part = slice(start, start + SAMPLES)
         sets = levels[tuples[:, 0], :, part]
@@ -102,11 +119,15 @@ def _count(
             own = levels[column, :, part]
             sets = sets[:, :, np.newaxis] * own[:, np.newaxis]
             sets = sets.reshape(n_tuples, -1, own.shape[2])
-        counts += sets.reshape(len(counts), -1).astype(np.float32) @ classes[part]
-    others = counts[:, 1:].astype(np.intp).reshape(len(counts), n_classes - 1, -1)
-    first = counts[:, :1].astype(np.intp) - others.sum(axis=1)
+        indicators = sets.reshape(n_cells, -1).astype(np.float32)
+        counts += indicators @ classes[part]
+    exact = counts.astype(np.intp)
+    of_all = exact[:, :1]
+    others = exact[:, 1:].reshape(n_cells, n_classes - 1, -1)
+    first = of_all - others.sum(axis=1)
     cells = np.concatenate([first[:, np.newaxis], others], axis=1)
-    return cells.reshape(n_tuples, *[levels.shape[1]] * order, *cells.shape[1:])
+    of_columns = [n_levels] * order
+    return cells.reshape(n_tuples, *of_columns, *cells.shape[1:])
 
 
 def _interactions(cells: IntArray, weight: IntArray) -> IntArray:
@@ -114,14 +135,21 @@ def _interactions(cells: IntArray, weight: IntArray) -> IntArray:
 
     Each is n ln n over cells and classes, less n ln n over cells.
     """
-    order = cells.ndim - 3
-    total = np.zeros((len(cells), cells.shape[-1]), dtype=np.int64)
+    n_tuples, order = len(cells), cells.ndim - 3
+    by_class = cells.shape[-2:]
+    total = np.zeros((n_tuples, cells.shape[-1]), dtype=np.int64)
     for n_left_out in range(order + 1):
         for axes in combinations(range(1, order + 1), n_left_out):
-            table = cells.sum(axis=axes).reshape(len(cells), -1, *cells.shape[-2:])
-            of_cells = weight[table[..., 0].sum(axis=2)].sum(axis=1)
+            table = cells.sum(axis=axes)
+            table = table.reshape(n_tuples, -1, *by_class)
+            sizes = table[..., 0].sum(axis=2)
+            of_cells = weight[sizes].sum(axis=1)
             of_classes = weight.take(table).sum(axis=(1, 2))
-            total += (-1) ** n_left_out * (of_classes - of_cells[:, np.newaxis])
+            information = of_classes - of_cells[:, np.newaxis]
+            if n_left_out % 2:
+                total -= information
+            else:
+                total += information
     return total
 
 
@@ -131,4 +159,5 @@ def _keep_largest(values: IntArray, tuples: IntArray, best: IntArray, which: Int
     largest = values.max(axis=0)
     is_larger = largest > best
     best[is_larger] = largest[is_larger]
-    which[is_larger, : tuples.shape[1]] = tuples[first[is_larger]]
+    order = tuples.shape[1]
+    which[is_larger, :order] = tuples[first[is_larger]]

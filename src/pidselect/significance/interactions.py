@@ -102,21 +102,11 @@ class Planes(NamedTuple):
     owner: IntArray  # (n_columns,): the feature of each column; negative for those given, the first
 
 
-# --- levels -------------------------------------------------------------------------------------
-
-
 def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
     """Return a column as at most `n_levels` levels 0, 1, ...
 
     Labels keep the most frequent levels, the others are one; numbers are cut at quantiles. Missing
     ones are a level of their own if there are more than two.
-
-    Examples
-    --------
-    >>> few_levels(Column("x", "continuous", np.array([0.3, 2.0, 0.1, 0.7, 9.0, 0.2, 4.0, 1.0])))
-    array([1, 2, 0, 1, 3, 0, 3, 2])
-    >>> few_levels(Column("x", "nominal", np.array([2.0, 0, 1, 1, 2, 2])), 2)
-    array([0, 1, 1, 1, 0, 0])
     """
     codes = column.codes()
     if codes.max(initial=0) < n_levels:
@@ -128,10 +118,13 @@ def few_levels(column: Column, n_levels: int = MAX_LEVELS) -> IntArray:
         return np.minimum(rank[codes], n_levels - 1)
     missing = np.isnan(column.values)
     n_parts = max(n_levels - bool(missing.any()), 2)
-    levels = np.searchsorted(_cuts(codes[~missing], n_parts), codes, side="left")
-    # Two levels leave none for missing values: these belong to the rarer one.
-    of_missing = n_parts if n_parts < n_levels else np.argmin(np.bincount(levels[~missing]))
-    return renumbered(np.where(missing, of_missing, levels).astype(np.int64))
+    cuts = _cuts(codes[~missing], n_parts)
+    levels = np.searchsorted(cuts, codes, side="left")
+    of_missing = n_parts
+    if n_parts == n_levels:  # two levels leave none for missing values: these join the rarer one
+        of_missing = int(np.argmin(np.bincount(levels[~missing])))
+    levels[missing] = of_missing
+    return renumbered(levels.astype(np.int64))
 
 
 def _cuts(codes: IntArray, n_parts: int) -> IntArray:
@@ -176,8 +169,9 @@ def _ranks_within(column: Column, strata: IntArray) -> Column:
 def pack(sets: NDArray[np.bool_]) -> NDArray[np.uint64]:
     """Return sets of samples, (..., n_samples), as bits, (..., n_words)."""
     n_words = -(-sets.shape[-1] // 64)
-    padded = np.zeros((*sets.shape[:-1], 64 * n_words), dtype=np.bool_)
-    padded[..., : sets.shape[-1]] = sets
+    n_more = 64 * n_words - sets.shape[-1]
+    padding = np.zeros((*sets.shape[:-1], n_more), dtype=np.bool_)
+    padded = np.concatenate([sets, padding], axis=-1)
     return np.packbits(padded, axis=-1, bitorder="little").view(np.uint64)
 
 
@@ -188,21 +182,30 @@ def make_planes(
 
     Given columns come first.
     """
-    bits, size, n_planes, owner = [], [], [0], []
     first = () if given is None else given.columns
-    blocks = [*((-1 - place, Block((column,))) for place, column in enumerate(first))]
-    for place, block in (*blocks, *enumerate(features)):
-        for column in block.columns:
-            levels = few_levels(column, n_levels)
-            sets = [levels == level for level in range(levels.max(initial=0))]
-            if sets:
-                bits.append(pack(np.array(sets)))
-                size += [int(one.sum()) for one in sets]
-                n_planes.append(len(sets))
-                owner.append(place)
+    owned = [(-1 - place, column) for place, column in enumerate(first)]
+    for place, block in enumerate(features):
+        owned += [(place, column) for column in block.columns]
     n_samples = features[0].n_samples if features else 0
+    joined = pack(np.empty((0, n_samples), dtype=np.bool_))
+    bits: list[Bits] = []
+    size: list[int] = []
+    n_planes = [0]
+    owner: list[int] = []
+    for place, column in owned:
+        levels = few_levels(column, n_levels)
+        last = levels.max(initial=0)
+        if last == 0:
+            continue
+        sets = levels == np.arange(last)[:, np.newaxis]
+        bits.append(pack(sets))
+        size += sets.sum(axis=1).tolist()
+        n_planes.append(len(sets))
+        owner.append(place)
+    if bits:
+        joined = np.concatenate(bits)
     return Planes(
-        np.concatenate(bits) if bits else np.empty((0, -(-n_samples // 64)), dtype=np.uint64),
+        joined,
         np.cumsum(n_planes, dtype=np.int64),
         np.array(size, dtype=np.int64),
         np.array(owner, dtype=np.int64),
@@ -218,28 +221,30 @@ def count_operations(n_levels: Sequence[int], n_samples: int, n_classes: int, or
     """Return the operations on words of 64 samples that a permutation takes at most.
 
     `n_levels` are those of the columns; triples are of two levels each.
-
-    Examples
-    --------
-    >>> f"{count_operations([4] * 1000, 1000, 2, 2):.2e}"
-    '2.80e+08'
     """
-    n_words, lookups = -(-n_samples // 64), LOOKUP * n_classes
+    n_words = -(-n_samples // 64)
+    of_count = (n_classes - 1) * n_words
+    of_cell = LOOKUP * n_classes
     if order == 3:
-        return float(comb(len(n_levels), 3) * ((n_classes - 1) * n_words + 8 * lookups))
+        n_triples = comb(len(n_levels), 3)
+        return float(n_triples * (of_count + 8 * of_cell))
+    fine = np.array(n_levels, dtype=np.float64)
+    binary = np.full(len(n_levels), 2.0)
     operations = 0.0
-    for levels in (np.array(n_levels, dtype=np.float64), np.full(len(n_levels), 2.0)):
-        n_counted, n_cells = ((v.sum() ** 2 - (v**2).sum()) / 2 for v in (levels - 1, levels))
-        operations += (n_classes - 1) * n_words * n_counted + lookups * n_cells
+    for levels in (fine, binary):
+        operations += of_count * _sum_of_products(levels - 1)
+        operations += of_cell * _sum_of_products(levels)
     return operations
+
+
+def _sum_of_products(values: FloatArray) -> float:
+    """Return the sum over all pairs."""
+    return float(values.sum() ** 2 - (values**2).sum()) / 2
 
 
 def pair_bytes(n_columns: int, n_classes: int) -> int:
     """Return the bytes of the counts of all pairs that a scan of triples needs."""
     return comb(n_columns, 2) * (n_classes + 1) * 8 * LANES
-
-
-# --- tables -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,9 +275,12 @@ class Tables:
         families: dict[int, int] = {}
         for a in range(1, MAX_LEVELS):
             for b in range(1, a + 1):
-                n = comb(int(of_columns[a]), 2) if a == b else int(of_columns[a] * of_columns[b])
+                n = int(of_columns[a] * of_columns[b])
+                if a == b:
+                    n = comb(int(of_columns[a]), 2)
                 if n:
-                    families[a * b] = families.get(a * b, 0) + n
+                    families.setdefault(a * b, 0)
+                    families[a * b] += n
         return families
 
     def _count_up_to(self, n_columns: int) -> int:
@@ -280,7 +288,10 @@ class Tables:
         if self.order == 2:
             return comb(n_columns, 2)
         n_free = max(n_columns - self.n_given, 0)
-        return self.n_given * comb(n_free, 2) + (0 if self.only_given else comb(n_free, 3))
+        n_triples = self.n_given * comb(n_free, 2)
+        if not self.only_given:
+            n_triples += comb(n_free, 3)
+        return n_triples
 
     @cached_property
     def n_tables(self) -> int:
@@ -291,8 +302,8 @@ class Tables:
     def has_tuples(self) -> bool:
         """Whether there are columns of as many different features."""
         owner = self.planes.owner
-        n_features, n_given = len(np.unique(owner[owner >= 0])), int((owner < 0).sum())
-        if self.order == 2 or not n_given:
+        n_features = len(np.unique(owner[owner >= 0]))
+        if self.order == 2 or (owner >= 0).all():
             return n_features >= self.order and not self.only_given
         return n_features >= 2
 
@@ -301,9 +312,11 @@ class Tables:
         size = BLOCK_SIZE
         if self.order == 3:  # each block counts the pairs of all columns before
             size = max(size, TRIPLES_PER_PAIR * comb(self.n_columns, 2))
-        ends = np.array([self._count_up_to(i + 1) for i in range(self.n_columns)]) // size
-        starts = [0, *(np.flatnonzero(np.diff(ends)) + 1).tolist(), self.n_columns]
-        return [range(*bounds) for bounds in pairwise(starts)]
+        n_up_to = [self._count_up_to(i + 1) for i in range(self.n_columns)]
+        block_of = np.array(n_up_to) // size
+        changes = np.flatnonzero(np.diff(block_of)) + 1
+        bounds = [0, *changes.tolist(), self.n_columns]
+        return [range(start, stop) for start, stop in pairwise(bounds)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -329,7 +342,8 @@ class InteractionScan:
         that triples with one of these are searched, too. There are no tables if fewer features
         vary, or the target does not.
         """
-        fine, binary = (make_planes(features, n_levels) for n_levels in (MAX_LEVELS, 2))
+        fine = make_planes(features, MAX_LEVELS)
+        binary = make_planes(features, 2)
         tables = [Tables(fine, 2)]
         if len(fine.size) > len(binary.size):
             tables.append(Tables(binary, 2))
@@ -338,7 +352,10 @@ class InteractionScan:
             n_given = int((planes.owner < 0).sum())
             tables.append(Tables(planes, 3, n_given=n_given, only_given=triples == "given"))
         classes = target_classes(target, strata)
-        return cls(tuple(one for one in tables if one.has_tuples and classes.any()), classes)
+        if not classes.any():
+            return cls((), classes)
+        usable = tuple(one for one in tables if one.has_tuples)
+        return cls(usable, classes)
 
     @cached_property
     def class_sizes(self) -> IntArray:
@@ -353,22 +370,32 @@ class InteractionScan:
     @cached_property
     def blocks(self) -> list[tuple[int, range]]:
         """The blocks of the work: the number of the tables, and columns."""
-        return [(place, block) for place, one in enumerate(self.tables) for block in one.blocks()]
+        return [
+            (place, columns)
+            for place, tables in enumerate(self.tables)
+            for columns in tables.blocks()
+        ]
 
     @cached_property
     def families(self) -> list[tuple[int, int, int]]:
         """The families: the number of the tables, degrees of freedom, and the number of tables."""
-        return [(t, df, n) for t, one in enumerate(self.tables) for df, n in one.families.items()]
+        return [
+            (place, df, n_tables)
+            for place, tables in enumerate(self.tables)
+            for df, n_tables in tables.families.items()
+        ]
 
     @cached_property
     def is_small(self) -> bool:
         """Whether it is computed by matrix products: for more tables, compiling kernels pays."""
-        n_samples, n_classes, n_cells = len(self.classes), len(self.class_sizes), 0
+        n_samples = len(self.classes)
+        n_cells = 0
         for tables in self.tables:
-            n_levels = int(np.diff(tables.planes.first).max()) + 1
+            n_planes = np.diff(tables.planes.first)
+            n_levels = int(n_planes.max()) + 1
             n_cells += tables.n_tables * n_levels**tables.order
-        is_small = n_cells * n_classes * (n_samples + CELL) <= MAX_PRODUCTS
-        is_small &= n_samples < MAX_COUNT
+        n_products = n_cells * len(self.class_sizes) * (n_samples + CELL)
+        is_small = n_products <= MAX_PRODUCTS and n_samples < MAX_COUNT
         if not is_small:
             logger.info(f"Interactions of {self.n_tables} tables: by compiled kernels")
         return is_small
@@ -391,14 +418,15 @@ class InteractionScan:
         else:
             from pidselect.significance.interaction_kernels import scan_block
         place, columns = self.blocks[block]
-        tables, n = self.tables[place], len(rows)
+        tables = self.tables[place]
         own = [family for family, (t, _, _) in enumerate(self.families) if t == place]
-        values = np.full((len(self.families), n), -np.inf)
-        tuples = np.full((len(self.families), n, 3), -1, dtype=np.int64)
+        shape = len(self.families), len(rows)
+        values = np.full(shape, -np.inf)
+        tuples = np.full((*shape, 3), -1, dtype=np.int64)
         best, tuples[own] = scan_block(self, tables, columns, rows)
         values[own] = 2.0 / PRECISION * best
-        owner = tables.planes.owner
-        return values, np.where(tuples < 0, -1, owner[np.maximum(tuples, 0)])
+        owner_or_none = np.append(tables.planes.owner, -1)
+        return values, owner_or_none[tuples]
 
     def largest_values(self, blocks: Sequence[int], rows: NDArray[np.int32]) -> FloatArray:
         """Return the largest G in several blocks, (n_blocks, n_families, n_permutations)."""
@@ -417,18 +445,23 @@ class InteractionScan:
         """
         permuted = self.permuted(rows)
         bits = [pack(permuted == k) for k in range(1, len(self.class_sizes))]
-        return np.pad(np.stack(bits, axis=1), ((0, -len(rows) % multiple), (0, 0), (0, 0)), "edge")
+        planes = np.stack(bits, axis=1)
+        n_repeated = -len(rows) % multiple
+        return np.pad(planes, ((0, n_repeated), (0, 0), (0, 0)), "edge")
 
     def quantiles(self, largest: FloatArray) -> FloatArray:
         """Return the largest G of families, (..., n_families), as adjusted normal quantiles."""
         n_free = len(self.class_sizes) - 1
-        families = enumerate(self.families)
-        each = [adjusted_quantile(largest[..., f], df * n_free, n) for f, (_, df, n) in families]
+        each = [
+            adjusted_quantile(largest[..., place], df * n_free, n_tables)
+            for place, (_, df, n_tables) in enumerate(self.families)
+        ]
         return np.stack(each, axis=-1)
 
     def statistic(self, largest: FloatArray) -> FloatArray:
         """Return the statistic of permutations, from (n_blocks, n_families, n_permutations)."""
-        return np.asarray(self.quantiles(largest.max(axis=0).T).max(axis=-1))
+        of_families = largest.max(axis=0).T
+        return np.asarray(self.quantiles(of_families).max(axis=-1))
 
 
 class Scanner(Protocol):
@@ -439,22 +472,20 @@ class Scanner(Protocol):
 
 
 def adjusted_quantile(g: FloatArray, df: int, n_tables: int) -> FloatArray:
-    """Return the normal quantile of the p-value of the largest of several chi-square values.
-
-    Examples
-    --------
-    >>> adjusted_quantile(np.array([3.84, 60.0]), 1, 1).round(2)
-    array([1.64, 7.66])
-    >>> adjusted_quantile(np.array([10.0, 30.0, 60.0]), 1, 1000).round(2)
-    array([-0.81,  3.93,  6.71])
-    """
+    """Return the normal quantile of the p-value of the largest of several chi-square values."""
     g = np.maximum(g, 0.0)
     far = np.maximum(g, FAR) / 2
-    tail = df / 2 * np.log(far) - far + np.log(hyperu(1, 1 + df / 2, far)) - gammaln(df / 2)
-    log_p = np.where(g > FAR, tail, chi2.logsf(np.minimum(g, FAR), df))
+    half = df / 2
+    tail = half * np.log(far) - far
+    tail = tail + np.log(hyperu(1, 1 + half, far)) - gammaln(half)
+    near = chi2.logsf(np.minimum(g, FAR), df)
+    log_p = np.where(g > FAR, tail, near)
     # log(1 - (1 - p)**n), which is n p for small p
     with np.errstate(divide="ignore"):
-        exact = np.log(-np.expm1(n_tables * np.log1p(-np.exp(log_p))))
+        log_none = n_tables * np.log1p(-np.exp(log_p))
+        exact = np.log(-np.expm1(log_none))
         small = np.log(n_tables) + log_p
     # A p-value of 1 is rounded down, so that the quantile is finite.
-    return np.asarray(-ndtri_exp(np.where(small < -30.0, small, np.minimum(exact, -ROUNDING))))
+    exact = np.minimum(exact, -ROUNDING)
+    adjusted = np.where(small < -30.0, small, exact)
+    return np.asarray(-ndtri_exp(adjusted))

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.significance.near import nearest_samples
+from pidselect.significance.row_orders import nearest_samples
 from pidselect.significance.score import LEAST, NOTHING, Bound, Family, scaled
 
 #: Neighbours in S of each graph, at most a quarter of the samples.
@@ -63,27 +63,38 @@ class LocalStatistics:
         permuted = [moment[rows].transpose(2, 1, 0) for moment in self.moments]
         for family in self.made:
             if family.name in ("powers", "label"):
-                np.maximum.at(found, family.owners, self._pooled(family, permuted))
-            for order in range(min(PAIRED.get(family.name, 0), len(permuted))):
-                for owner, functions in zip(family.owners, family.functions, strict=True):
+                pooled = self._pooled(family, permuted)
+                np.maximum.at(found, family.owners, pooled)
+            n_moments = PAIRED.get(family.name, 0)
+            for moment in permuted[:n_moments]:
+                members = zip(family.owners, family.functions, strict=True)
+                for owner, functions in members:
+                    best = found[owner]
                     for graph in self.graphs:
-                        value = pair_statistics(functions, graph, permuted[order])
-                        np.maximum(found[owner], value, out=found[owner])
+                        value = pair_statistics(functions, graph, moment)
+                        np.maximum(best, value, out=best)
         return found
 
     def _pooled(self, family: Family, permuted: Sequence[FloatArray]) -> FloatArray:
         """Return the largest pooled sum of each member, (n_members, n_permutations)."""
         members, n_samples, width = family.functions.shape
         flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
-        best = np.full((len(flat), permuted[0].shape[2]), NOTHING)
+        squared = flat**2
+        n_permutations = permuted[0].shape[2]
+        best = np.full((len(flat), n_permutations), NOTHING)
         for order, moment in enumerate(permuted):
             for direction in moment:
-                variance = flat**2 @ direction**2
-                pooled = np.cbrt((flat @ direction) ** 2 / np.maximum(variance, LEAST))
+                variance = squared @ direction**2
+                total = flat @ direction
+                chi_square = total**2 / np.maximum(variance, LEAST)
+                root = np.cbrt(chi_square)
                 if order == 1 and family.name == "powers":  # squares by squares
-                    pooled.reshape(members, width, -1)[~family.is_even, 1::3] = 0.0
-                np.maximum(best, (pooled - CUBE_MEAN) / CUBE_DEVIATION, out=best)
-        return np.asarray(best.reshape(members, width, -1).max(axis=1))
+                    by_member = root.reshape(members, width, -1)
+                    by_member[~family.is_even, 1::3] = 0.0
+                normal = (root - CUBE_MEAN) / CUBE_DEVIATION
+                np.maximum(best, normal, out=best)
+        by_member = best.reshape(members, width, -1)
+        return np.asarray(by_member.max(axis=1))
 
 
 def pair_statistics(
@@ -96,15 +107,17 @@ def pair_statistics(
     """
     first, second = graph
     weight = np.einsum("pk,pk->p", functions[first], functions[second])
-    shape = (len(functions),) * 2
+    n_samples = len(functions)
+    shape = (n_samples, n_samples)
     matrix = csr_array((weight, (first, second)), shape=shape)
     squared = csr_array((weight**2, (first, second)), shape=shape)
     best = np.full(permuted.shape[2], NOTHING)
     for direction in permuted:
         squares = direction**2
         variance = (squares * (squared @ squares)).sum(axis=0)
+        deviation = np.sqrt(np.maximum(variance, 1e-300))
         total = (direction * (matrix @ direction)).sum(axis=0)
-        np.maximum(best, total / np.sqrt(np.maximum(variance, 1e-300)), out=best)
+        np.maximum(best, total / deviation, out=best)
     return best
 
 
@@ -113,13 +126,16 @@ def target_moments(bound: Bound) -> tuple[FloatArray, ...]:
     if bound.scale is None:
         return (bound.mean,)
     r = bound.mean
-    return r, bound.scale, scaled(bound.centred(r**3 - 3.0 * r))
+    third = bound.centred(r**3 - 3.0 * r)
+    return r, bound.scale, scaled(third)
 
 
 def near_pairs(given: Block, n_samples: int, n_neighbours: int) -> tuple[IntArray, IntArray]:
     """Return pairs of samples of which one is among the nearest of the other in S."""
-    nearest = nearest_samples(given, n_samples, None, min(n_neighbours, n_samples // 4))
+    n_near = min(n_neighbours, n_samples // 4)
+    nearest = nearest_samples(given, n_samples, n_neighbours=n_near)
     own = np.repeat(np.arange(n_samples), nearest.shape[1])
-    pairs = np.sort(np.stack([own, nearest.ravel()], axis=1), axis=1)
+    pairs = np.stack([own, nearest.ravel()], axis=1)
+    pairs.sort(axis=1)
     first, second = np.unique(pairs, axis=0).T
     return first, second

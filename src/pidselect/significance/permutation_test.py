@@ -38,13 +38,7 @@ def minimum_statistic(surrogates: FloatArray) -> FloatArray:
 
 
 def first_largest(values: FloatArray) -> int:
-    """Return the index of the largest value, of tied ones the first.
-
-    Examples
-    --------
-    >>> first_largest(np.array([0.1, 0.3, 0.1 + 0.2]))  # 0.1 + 0.2 is 0.30000000000000004
-    1
-    """
+    """Return the index of the largest value, of tied ones the first."""
     return int(np.argmax(values >= values.max() - TIE))
 
 
@@ -61,8 +55,10 @@ def p_values(observed: FloatArray, null: FloatArray) -> FloatArray:
     >>> p_values(np.array([2.5, 0.5]), np.array([0.0, 1.0, 2.0, 3.0]))
     array([0.4, 0.8])
     """
-    below = np.searchsorted(np.sort(null), np.asarray(observed) - TIE, side="left")
-    return np.asarray((1.0 + len(null) - below) / (1.0 + len(null)))
+    least = np.asarray(observed) - TIE
+    n_below = np.searchsorted(np.sort(null), least, side="left")
+    n = 1.0 + len(null)
+    return np.asarray((n - n_below) / n)
 
 
 def step_down_p_values(
@@ -74,21 +70,16 @@ def step_down_p_values(
     maximum over all but the first, and so on; p-values are made monotone. This controls the
     family-wise error rate, with more power than the maximum over all. Tests of which all must
     reject have an `order` of the candidates in common.
-
-    Examples
-    --------
-    The second candidate is not compared with surrogates of the first:
-
-    >>> surrogates = np.array([[3.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0]])
-    >>> step_down_p_values(np.array([4.0, 2.0]), surrogates)
-    array([0.2, 0.2])
     """
     if order is None:
         order = np.argsort(-observed, kind="stable")
-    null = np.maximum.accumulate(surrogates[order[::-1]], axis=0)[::-1]
-    n_reached = (null >= observed[order, np.newaxis] - TIE).sum(axis=1)
+    ascending = surrogates[order[::-1]]
+    null = np.maximum.accumulate(ascending, axis=0)[::-1]
+    least = observed[order, np.newaxis] - TIE
+    n_reached = (null >= least).sum(axis=1)
+    p = (1.0 + n_reached) / (1.0 + surrogates.shape[1])
     adjusted = np.empty(len(observed))
-    adjusted[order] = np.maximum.accumulate((1.0 + n_reached) / (1.0 + surrogates.shape[1]))
+    adjusted[order] = np.maximum.accumulate(p)
     return adjusted
 
 
@@ -103,18 +94,14 @@ def critical_value(null: FloatArray, alpha: float) -> float:
     94.0
     """
     # At most all but one: p = 1 is never significant, however near to 1 alpha is.
-    allowed = min(math.floor((alpha + ROUNDING) * (1 + len(null))) - 1, len(null) - 1)
-    return float(np.sort(null)[::-1][allowed])
+    n = len(null)
+    n_reached = math.floor((alpha + ROUNDING) * (1 + n)) - 1
+    descending = np.sort(null)[::-1]
+    return float(descending[min(n_reached, n - 1)])
 
 
 def is_significant(p_value: float, alpha: float) -> bool:
-    """Return whether p <= alpha < 1, up to rounding.
-
-    Examples
-    --------
-    >>> is_significant(0.2, 1 - 0.8)  # 1 - 0.8 is 0.19999999999999996
-    True
-    """
+    """Return whether p <= alpha < 1, up to rounding."""
     return bool(p_value <= alpha + ROUNDING and p_value < 1)
 
 
@@ -124,12 +111,6 @@ def fixed_decision(
     """Return the decision of a test of so many permutations after the first of them.
 
     It is known early if too many have reached the observed value.
-
-    Examples
-    --------
-    >>> null = np.array([0.0, 3.0, 1.0, 3.0])
-    >>> [fixed_decision(2.0, null[:n], 0.4, 4) for n in (2, 4)]
-    ['open', 'not significant']
     """
     n_reached = int((null >= observed - TIE).sum())
     if not is_significant((1 + n_reached) / (1 + n_permutations), alpha):

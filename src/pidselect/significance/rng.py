@@ -19,15 +19,28 @@ from pidselect.data import FloatArray
 from pidselect.jit import njit
 
 #: Purposes of random numbers: the second entry of a stream key, after the seed.
-SUBSAMPLE, FORWARD, BACKWARD, DECOMPOSITION, BOOTSTRAP = 0, 1, 2, 3, 4
-LOOKAHEAD, START, RELEVANCE, STABILITY, FINAL, MEMBERS, SWAP = 5, 6, 7, 8, 9, 10, 11
+SUBSAMPLE = 0
+FORWARD = 1
+BACKWARD = 2
+DECOMPOSITION = 3
+BOOTSTRAP = 4
+LOOKAHEAD = 5
+START = 6
+RELEVANCE = 7
+STABILITY = 8
+FINAL = 9
+MEMBERS = 10
+SWAP = 11
 
 # SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): a counter times GAMMA, its bits well mixed.
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
-_SHIFT_30, _SHIFT_27, _SHIFT_31 = np.uint64(30), np.uint64(27), np.uint64(31)
-_SHIFT_32, _LOW_32 = np.uint64(32), np.uint64(0xFFFFFFFF)
+_SHIFT_27 = np.uint64(27)
+_SHIFT_30 = np.uint64(30)
+_SHIFT_31 = np.uint64(31)
+_SHIFT_32 = np.uint64(32)
+_LOW_32 = np.uint64(0xFFFFFFFF)
 
 OPTIONS = {"cache": True, "nogil": True}
 #: Formulas are inlined before compilation, which takes less time than a function each.
@@ -55,15 +68,7 @@ def permutations(stream_key: tuple[int, ...], numbers: range, n_samples: int) ->
 
 
 def resamples(stream_key: tuple[int, ...], numbers: range, n_samples: int) -> NDArray[np.int32]:
-    """Return bootstrap resamples: rows drawn with replacement, keyed as permutations are.
-
-    Examples
-    --------
-    >>> resamples((0, BOOTSTRAP), range(1, 4), 6)
-    array([[1, 1, 2, 3, 3, 0],
-           [2, 4, 3, 2, 4, 0],
-           [5, 5, 1, 0, 5, 4]], dtype=int32)
-    """
+    """Return bootstrap resamples: rows drawn with replacement, keyed as permutations are."""
     rows = np.empty((len(numbers), n_samples), dtype=np.int32)
     _fill_resamples(*_key_arrays(stream_key, numbers), rows)
     return rows
@@ -73,11 +78,6 @@ def row_keys(seed: int, n_rows: int) -> FloatArray:
     """Return a random number for each row of a table: rows with the smallest are a random sample.
 
     That of a row does not depend on how many there are.
-
-    Examples
-    --------
-    >>> bool((row_keys(7, 6)[:4] == row_keys(7, 4)).all())
-    True
     """
     start = mix(np.array([seed], dtype=np.uint64) + GAMMA)
     numbers = np.arange(1, n_rows + 1, dtype=np.uint64)
@@ -91,15 +91,13 @@ def _key_arrays(
     return np.array(stream_key, dtype=np.uint64), np.array(numbers, dtype=np.uint64)
 
 
-# --- kernels --------------------------------------------------------------------------------------
-
-
 @njit(**OPTIONS)
 def _fill_permutations(stream_key, numbers, rows):
     """Write a Fisher-Yates shuffle of all samples into each row."""
     stream = _stream_of(stream_key)
     for m in range(numbers.size):
-        key, row = _key_of(stream, numbers[m]), rows[m]
+        key = _key_of(stream, numbers[m])
+        row = rows[m]
         for i in range(row.size):
             row[i] = i
         for i in range(row.size - 1, 0, -1):
@@ -138,7 +136,9 @@ def _key_of(stream, number):
 def _below(bound, random):
     """Return the upper 64 bits of bound * random: a random number below the bound (< 2**32)."""
     low = (random & _LOW_32) * bound
-    return np.int64(((random >> _SHIFT_32) * bound + (low >> _SHIFT_32)) >> _SHIFT_32)
+    high = (random >> _SHIFT_32) * bound
+    carried = low >> _SHIFT_32
+    return np.int64((high + carried) >> _SHIFT_32)
 
 
 def mix(z: Any) -> Any:

@@ -11,13 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+from scipy.special import ndtri
+from scipy.stats import rankdata
 
-from pidselect.data import Block, IntArray
+from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.base import groups_of
-from pidselect.significance.near import NEIGHBOURS, nearest_samples
 
 #: Schemes that permute all samples if there is no S.
 GIVEN_ONLY = frozenset({"local", "residual"})
+
+#: Neighbours of a sample that it may change places with.
+NEIGHBOURS = 5
+
+#: Distance of samples of different levels of a label, or in different groups.
+APART = 10.0
+
+#: Levels of a label that are set apart, the most frequent; rarer ones than so many neighbours have
+#: are alike, as these samples would be neighbours of none.
+MAX_APART = 100
 
 #: Rounds in which samples that have no partner yet look for one.
 ROUNDS = 8
@@ -37,26 +49,16 @@ def find_strata(given: Block, groups: IntArray | None) -> IntArray | None:
     strata = given.codes()
     if groups is not None:
         pairs = strata * (groups.max() + 1) + groups
-        strata = np.unique(pairs, return_inverse=True)[1].astype(np.int64).reshape(-1)
-    is_large = np.bincount(strata)[strata] >= NEIGHBOURS
+        _, strata = np.unique(pairs, return_inverse=True)
+        strata = strata.astype(np.int64).reshape(-1)
+    sizes = np.bincount(strata)
+    is_large = sizes[strata] >= NEIGHBOURS
     return strata if is_large.mean() >= PERMUTABLE else None
 
 
 @dataclass(frozen=True, eq=False)
 class RowOrders:
-    """How rows are permuted: in order m, sample i has the value of sample ``rows[m, i]``.
-
-    Examples
-    --------
-    Within two groups of rows; order 0 is that of the data.
-
-    >>> orders = RowOrders("global", 6, np.array([0, 0, 0, 1, 1, 1]))
-    >>> rows = orders((0, 1), range(3))
-    >>> rows[0].tolist(), sorted(rows[2, :3].tolist())
-    ([0, 1, 2, 3, 4, 5], [0, 1, 2])
-    >>> bool((orders((0, 1), range(2, 3)) == rows[2:]).all())
-    True
-    """
+    """How rows are permuted: in order m, sample i has the value of sample ``rows[m, i]``."""
 
     scheme: str  # "global", "near", "shift" or "blocks"
     n_samples: int
@@ -74,7 +76,8 @@ class RowOrders:
         strata = find_strata(given, groups)
         if strata is not None:
             return cls("global", n_samples, strata)
-        return cls("near", n_samples, groups, nearest_samples(given, n_samples, groups))
+        nearest = nearest_samples(given, n_samples, groups)
+        return cls("near", n_samples, groups, nearest)
 
     def __call__(self, stream_key: tuple[int, ...], numbers: range) -> NDArray[np.int32]:
         """Return the orders of these numbers, (len(numbers), n_samples)."""
@@ -82,9 +85,12 @@ class RowOrders:
         everything = np.arange(self.n_samples)
         parts = [everything] if self.groups is None else groups_of(self.groups)
         if self.scheme == "blocks":  # groups of equal size side by side
-            sizes = sorted({len(part) for part in parts})
-            parts = [np.array([part for part in parts if len(part) == size]) for size in sizes]
-        rows = np.tile(everything.astype(np.int32), (len(numbers), 1))
+            of_size: dict[int, list[IntArray]] = {}
+            for part in sorted(parts, key=len):
+                of_size.setdefault(len(part), []).append(part)
+            parts = [np.array(alike) for alike in of_size.values()]
+        unchanged = everything.astype(np.int32)
+        rows = np.tile(unchanged, (len(numbers), 1))
         for row, number in zip(rows, numbers, strict=True):
             if number:
                 bits = np.random.Philox(key=key, counter=[0, 0, 0, number])
@@ -103,7 +109,8 @@ class RowOrders:
                 _permute_within(row, np.concatenate(small), self.groups, rng)
         elif self.scheme == "shift":
             for part in parts:
-                row[part] = np.roll(part, int(rng.integers(len(part))))
+                n_places = int(rng.integers(len(part)))
+                row[part] = np.roll(part, n_places)
         elif self.scheme == "blocks":
             for part in parts:
                 row[part] = rng.permutation(part)
@@ -124,18 +131,69 @@ def _permute_within(
 def _exchanged(nearest: IntArray, rng: np.random.Generator) -> IntArray:
     """Return an order in which samples have changed places with a random near one, in pairs."""
     n_samples, n_near = nearest.shape
-    row, earliest = np.arange(n_samples), np.empty(n_samples, dtype=np.int64)
+    row = np.arange(n_samples)
+    earliest = np.empty(n_samples, dtype=np.int64)
     for _ in range(ROUNDS):
         first = np.flatnonzero(row == np.arange(n_samples))
         if len(first) < 2:
             break
         first = rng.permutation(first)
-        second = nearest[first, rng.integers(n_near, size=len(first))]
+        place = rng.integers(n_near, size=len(first))
+        second = nearest[first, place]
         is_free = (row[second] == second) & (first != second)
         ends = np.stack([first[is_free], second[is_free]], axis=1)
         # A pair is exchanged if it is the first in random order that has either of the two.
         places = np.arange(ends.size)[::-1]
         earliest[ends.ravel()[::-1]] = places
-        pairs = ends[(earliest[ends] == places[::-1].reshape(ends.shape)).all(axis=1)]
-        row[pairs[:, 0]], row[pairs[:, 1]] = pairs[:, 1], pairs[:, 0]
+        is_first = earliest[ends] == places[::-1].reshape(ends.shape)
+        pairs = ends[is_first.all(axis=1)]
+        row[pairs] = pairs[:, ::-1]
     return row
+
+
+def nearest_samples(
+    given: Block, n_samples: int, groups: IntArray | None = None, n_neighbours: int = NEIGHBOURS
+) -> IntArray:
+    """Return the nearest samples of each in S, (n_samples, n_neighbours), by normal scores.
+
+    Those of a small group include the sample itself. Equal samples are in an order that depends on
+    their row alone.
+    """
+    columns = [_position(column) for column in given.columns]
+    if groups is not None:
+        far_apart = 1e3 * APART
+        columns.append(far_apart * groups[:, np.newaxis].astype(np.float64))
+    points = np.concatenate(columns, axis=1)
+    # The first of many equal samples would else be the neighbours of all.
+    rng = np.random.default_rng(n_samples)
+    points = points + rng.normal(scale=1e-6, size=points.shape)
+    n_neighbours = max(1, min(n_neighbours, n_samples - 1))
+    # Labels are few points along many axes, which a tree with medians as splits would not separate.
+    tree = cKDTree(points, balanced_tree=False)
+    _, found = tree.query(points, k=n_neighbours + 1)
+    found = np.asarray(found[:, 1:], dtype=np.int64)
+    if groups is None:
+        return found
+    own = np.arange(n_samples)[:, np.newaxis]
+    is_inside = groups[found] == groups[:, np.newaxis]
+    return np.where(is_inside, found, own)
+
+
+def _position(column: Column) -> FloatArray:
+    """Return normal scores of a number, and indicators of the levels of a label."""
+    if column.feature_type == "nominal":
+        codes = column.codes()
+        counts = np.bincount(codes)
+        frequent = np.argsort(-counts, kind="stable")[:MAX_APART]
+        is_apart = counts[frequent] > NEIGHBOURS
+        n_apart = max(1, int(is_apart.sum()))
+        return APART * (codes[:, np.newaxis] == frequent[:n_apart])
+    missing = np.isnan(column.values)
+    present = ~missing
+    size = 1.0 + present.sum()
+    ranks = np.full(len(missing), size / 2)
+    ranks[present] = rankdata(column.values[present])
+    scores = ndtri(ranks / size)
+    if not missing.any():
+        return np.asarray(scores[:, np.newaxis])
+    return np.stack([scores, APART * missing], axis=1)

@@ -39,13 +39,7 @@ MIN_WEALTH = 0.05
 
 
 def max_permutations(alpha: float) -> int:
-    """Return the number of permutations after which a test stops in any case.
-
-    Examples
-    --------
-    >>> max_permutations(0.05), max_permutations(0.001)
-    (1000, 10000)
-    """
+    """Return the number of permutations after which a test stops in any case."""
     return max(MAX_PERMUTATIONS, math.ceil(10.0 / alpha))
 
 
@@ -53,11 +47,6 @@ def wealth(reached: NDArray[np.bool_], alpha: float) -> FloatArray:
     """Return the wealth after each permutation, from a stake of 1; the game is fair for any alpha.
 
     `reached` is whether each surrogate value reached the observed one, (..., n_permutations).
-
-    Examples
-    --------
-    >>> wealth(np.array([False, False, True]), 0.05).round(2)
-    array([1.96, 2.88, 0.23])
     """
     losses = np.cumsum(reached, axis=-1, dtype=np.int64)
     return _wealth(losses, np.arange(1, reached.shape[-1] + 1), alpha)
@@ -70,33 +59,23 @@ def _wealth(losses: NDArray[np.integer], n: NDArray[np.integer] | int, alpha: fl
 
 
 def betting_p_values(observed: FloatArray, null: FloatArray, alpha: float) -> FloatArray:
-    """Return p-values 1 / max W, valid for any stopping rule; `null` is in order of permutation.
-
-    Examples
-    --------
-    >>> betting_p_values(np.array([2.5, 0.5]), np.arange(40.0) % 2, 0.05).round(4)
-    array([0.0492, 0.5102])
-    """
+    """Return p-values 1 / max W, valid for any stopping rule; `null` is in order of permutation."""
     if not len(null):
         return np.ones(len(observed))
     reached = null >= np.asarray(observed)[:, np.newaxis] - TIE
-    return np.asarray(1.0 / np.maximum(wealth(reached, alpha).max(axis=-1), 1.0))
+    most = wealth(reached, alpha).max(axis=-1)
+    return np.asarray(1.0 / np.maximum(most, 1.0))
 
 
 def decision(observed: float, null: FloatArray, alpha: float) -> Decision:
-    """Return the decision of the test of one value after the permutations so far.
-
-    Examples
-    --------
-    >>> decision(2.5, np.zeros(20), 0.05), decision(2.5, np.zeros(39), 0.05)
-    ('open', 'significant')
-    >>> decision(2.5, np.array([3.0, 1.0, 4.0, 3.0, 1.0, 3.0, 2.0, 3.0]), 0.05)
-    'not significant'
-    """
+    """Return the decision of the test of one value after the permutations so far."""
     game = wealth(null >= observed - TIE, alpha)
-    if len(game) and game.max() >= 1.0 / (alpha + ROUNDING):
+    if not len(game):
+        return "open"
+    if game.max() >= 1.0 / (alpha + ROUNDING):
         return "significant"
-    if len(game) and (game[-1] < MIN_WEALTH or len(game) >= max_permutations(alpha)):
+    is_over = len(game) >= max_permutations(alpha)
+    if game[-1] < MIN_WEALTH or is_over:
         return "not significant"
     return "open"
 
@@ -105,15 +84,12 @@ def betting_critical_value(null: FloatArray, alpha: float) -> float | None:
     """Return the critical value after all these permutations; None if no value is significant.
 
     A value that was significant at an earlier time may lie below it.
-
-    Examples
-    --------
-    >>> betting_critical_value(np.arange(39.0), 0.05)
-    38.0
-    >>> betting_critical_value(np.arange(20.0), 0.05) is None
-    True
     """
-    enough = _wealth(np.arange(len(null) + 1), len(null), alpha) >= 1 / (alpha + ROUNDING)
+    n = len(null)
+    of_losses = _wealth(np.arange(n + 1), n, alpha)
+    enough = of_losses >= 1 / (alpha + ROUNDING)
     if not enough[0] or not len(null):
         return None
-    return float(np.sort(null)[::-1][int(np.flatnonzero(enough)[-1])])
+    allowed = int(np.flatnonzero(enough)[-1])
+    descending = np.sort(null)[::-1]
+    return float(descending[allowed])

@@ -80,11 +80,6 @@ class StagedResult:
     critical_value: float | None
     share: float  # of the level
 
-    @property
-    def order(self) -> IntArray:
-        """Candidates from the most to the least significant."""
-        return np.lexsort((-self.statistics, self.p_values))
-
 
 def in_turn(function: Callable[..., Any], common: Any, tasks: Sequence[tuple[Any, ...]]) -> Any:
     """Run tasks one after the other."""
@@ -190,10 +185,12 @@ class _Stage:
         """Return p-values by the maximum statistic, or step down if there are those of each."""
         order = np.argsort(-observed, kind="stable")
         if len(null) > 1:
-            null = np.maximum.accumulate(null[order[::-1]], axis=0)[::-1]
+            ascending = null[order[::-1]]
+            null = np.maximum.accumulate(ascending, axis=0)[::-1]
         n_reached = is_reached(observed[order, np.newaxis], null).sum(axis=1)
+        p = (1.0 + n_reached) / (1.0 + null.shape[1])
         p_values = np.empty(len(observed))
-        p_values[order] = np.maximum.accumulate((1.0 + n_reached) / (1.0 + null.shape[1]))
+        p_values[order] = np.maximum.accumulate(p)
         return np.where(observed > NOTHING, p_values, 1.0)
 
     def _values(self, numbers: range) -> tuple[FloatArray, tuple[str, ...], FloatArray]:
@@ -223,7 +220,9 @@ def task_statistics(
     made = [] if bound.is_determined else families(candidates, bound, wanted)
     if is_local:
         values = LocalStatistics.of(made, bound, n).statistics(rows)
-        null = values[:, 1:] if keeps_all else values[:, 1:].max(axis=0, keepdims=True)
+        null = values[:, 1:]
+        if not keeps_all:
+            null = null.max(axis=0, keepdims=True)
         return values[:, 0], ("local",) * n, null
     observed, null = statistics(made, bound, n, rows, keeps_all)
     names = tuple(list(FAMILIES)[place] for place in observed.argmax(axis=0))

@@ -36,13 +36,7 @@ def check_jobs(n_jobs: object, parameter: str = "n_jobs") -> int | None:
 
 
 def to_seed(random_state: RandomState) -> int:
-    """Return the seed itself, a random one of the generator, or a fresh one for None.
-
-    Examples
-    --------
-    >>> to_seed(7)
-    7
-    """
+    """Return the seed itself, a random one of the generator, or a fresh one for None."""
     if random_state is None:
         return secrets.randbits(SEED_BITS)
     if isinstance(random_state, np.random.Generator):

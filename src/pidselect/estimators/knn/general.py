@@ -221,9 +221,6 @@ def _add_weights(sign, rule, work):
         work.sums[lane] += sign * work.is_counted[lane] * rule.weight[work.counts[lane]]
 
 
-# ------------------------------------------------------------------ the k-th neighbour
-
-
 @njit(**INLINE)
 def _find_kth_distances(batch, candidate, spaces, bounds, rule, i, work):
     """Fill `nearest` with the k smallest distances in (x, y, S) of every lane, if below the bound.
@@ -280,9 +277,6 @@ def _set_distances(x, candidate, pair, base, distance):
         most = candidate.max_distance[column]
         for lane in range(distance.size):
             distance[lane] = max(distance[lane], min(abs(one[lane] - other[lane]), most))
-
-
-# ------------------------------------------------------------------ counts
 
 
 @njit(**INNER)

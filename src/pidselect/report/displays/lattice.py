@@ -186,13 +186,7 @@ class LatticeDisplay(Display):
 
 @cache
 def layout(n_sources: int) -> Layout:
-    """Arrange the nodes of a lattice with few edge crossings, by the barycentre heuristic.
-
-    Examples
-    --------
-    >>> layout(2).x.tolist(), layout(2).level.tolist()
-    ([0.0, -0.5, 0.5, 0.0], [0.0, 1.0, 1.0, 2.0])
-    """
+    """Arrange the nodes of a lattice with few edge crossings, by the barycentre heuristic."""
     upsets = lattice(n_sources).upsets
     sizes = upsets.sum(axis=1)
     levels = sizes.max() - sizes
