@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
-from systems import PAPER, gates, noise, numbers, quick, season, xor
+from systems import PAPER, gates, noise, numbers, quick, season
 
 from pidselect.selection import Selection, Step
 from pidselect.selection.result import Settings
@@ -115,20 +115,6 @@ def test_each_step_of_the_score_test_agrees_with_itself(system, settings):
 
 
 @records
-def test_with_one_test_to_pass_scores_and_p_values_agree(make):
-    selection = make().selection_
-    n_schemes = len(selection.settings.surrogates)
-    for one in [one for one in selection.steps if n_schemes == 1 or not one.conditioning_set]:
-        extreme = max if one.phase == "forward" else min
-        assert one.score == extreme(one.scores)
-        for score, p in zip(one.scores, one.p_values, strict=True):
-            if abs(score - one.critical_value) > 1e-9:
-                assert (p <= one.alpha) == (score > one.critical_value)
-        order = np.argsort(one.scores)
-        assert (np.diff(np.array(one.p_values)[order]) <= 0).all()
-
-
-@records
 def test_each_step_follows_from_the_one_before(make):
     selection = make().selection_
     forward = [one for one in selection.steps if one.phase == "forward"]
@@ -158,16 +144,6 @@ def test_selected_and_record_agree(make):
         c for f in (*selection.fixed_features, *selection.features) for c in columns.get(f, (f,))
     ]
     assert [names[index] for index in selector.selected_] == expected
-
-
-def test_the_last_forward_value_is_the_backward_value():
-    """With all features in, the last one was tested given the others, before and after."""
-    for seed in range(3):
-        steps = quick(**PAPER).fit(*numbers(seed=seed)).selection_.steps
-        last = [one for one in steps if one.phase == "forward" and one.accepted][-1]
-        first = next(one for one in steps if one.phase == "backward")
-        value = first.values[first.candidates.index(last.chosen)]
-        assert value == pytest.approx(last.value, abs=1e-12)
 
 
 # --- forms --------------------------------------------------------------------------------------
@@ -298,22 +274,6 @@ def test_a_step_as_text():
     assert "close call" in str(step(close_call=True))
 
 
-@pytest.mark.parametrize(
-    ("phase", "if_accepted", "if_rejected"),
-    [
-        ("forward", "included", "not included"),
-        ("lookahead", "included", "not included"),
-        ("random_starts", "included", "not included"),
-        ("backward", "retained", "removed"),
-        ("joint_backward", "retained", "removed"),
-    ],
-)
-def test_outcome_of_a_step(phase, if_accepted, if_rejected):
-    for accepted, outcome in ((True, if_accepted), (False, if_rejected)):
-        assert step(phase=phase, accepted=accepted).outcome == outcome
-        assert str(step(phase=phase, accepted=accepted)).endswith(outcome)
-
-
 def test_a_selection_reads_as_a_table():
     selection = Selection(
         ("a",),
@@ -338,25 +298,6 @@ def test_steps_without_an_information_are_equal():
     assert scored() == scored()
     assert scored(values=(0.5, 0.1)) != scored() != scored(values=(float("nan"), 0.5))
     assert scored() != "a step"
-
-
-def test_the_table_leaves_blank_what_was_not_tested():
-    untested = step(critical_value=None, p_value=None, p_values=(), n_permutations=0)
-    selection = Selection(("a",), (), (untested,), bits_added={"a": 0.4})
-    assert str(selection).splitlines()[1].split() == ["a", "1", "0.400", "0.5000"]
-
-
-def test_features_of_a_random_start_have_the_values_of_the_chosen_one():
-    start = step(
-        phase="random_starts",
-        candidates=("a beside b & c", "d beside b & c"),
-        chosen="a beside b & c",
-        jointly_included=("a", "b", "c"),
-    )
-    (note,) = Selection(("a", "b"), (), (start,)).notes
-    assert note.startswith("a and b ")
-    assert note.endswith("a beside b & c.")
-    assert Selection(("a",), (), (start,)).notes == ()
 
 
 def test_notes_on_sequential_tests_and_interrupted_fits():
@@ -464,16 +405,6 @@ def test_an_empty_selection_because_all_were_removed_again():
     assert "removed" in text
     assert "0.075" in text
     assert "backward=" not in text
-
-
-def test_fixed_features_alone_do_not_warn():
-    X, y = xor()
-    selection = (
-        quick(fixed_features=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_
-    )
-    assert selection.features == ()
-    bits = f"{selection.bits_added['x2']:.3f}"
-    assert str(selection).splitlines()[1].split() == ["x2", "fixed", bits]
 
 
 def test_the_record_says_what_the_target_was_taken_for():
