@@ -65,7 +65,7 @@ def test_xor_is_found_with_pairs(seed, order):
         ("x0", "x1"),
         "x0 & x1",
     )
-    assert (pair.candidates, pair.unit, pair.estimators) == (("x0 & x1",), "sd", ("interaction",))
+    assert (pair.candidates, pair.unit, pair.estimators) == (("x0 & x1",), "", ("interaction",))
     assert (pair.p_value, pair.n_permutations) == (0.01, 99)
     assert pair.score > 5 > pair.critical_value
     searched = "15 pairs" if order == 2 else "15 pairs and 20 triples"
