@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-import sys
 from collections import Counter
 from itertools import pairwise
 
@@ -340,30 +339,6 @@ def test_values_that_are_not_estimable_have_no_columns():
     page = HTMLReader(render_report({**summary, "features": features}))
     titles = [th for th in page.all("th") if "data-sort" in th]
     assert len(titles) == 12 - 5
-
-
-def test_findings_that_differ_in_their_columns_alone_are_one():
-    finding = {"topic": "ties", "sentence": "Many values are equal.", "columns": ["a"]}
-    findings = [finding, {**finding, "columns": ["b"]}, {**finding, "topic": "leakage"}]
-    text = text_of(plain(findings=findings))
-    assert "ties Many values are equal. a b leakage Many values are equal. a" in text
-
-
-def test_settings_versions_and_the_command_are_there():
-    text = HTMLReader(render_report(plain())).text
-    for words in (
-        "Seed 7 :",
-        "estimator ScoreTest()",
-        "n_groups none",
-        "--seed 7",
-        "scikit-learn",
-    ):
-        assert words in text
-
-
-def test_a_report_needs_no_matplotlib(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert HTMLReader(render_report(plain())).all("svg")
 
 
 # ---------------------------------------------------------------------------------------- safety

@@ -59,27 +59,6 @@ def test_warnings_are_those_of_the_fit():
 
 
 @pytest.mark.parametrize(
-    ("n_selected", "more", "expected"),
-    [
-        (
-            2,
-            {},
-            "2 of 4 columns selected at level 0.05: wind and rain; jointly they have 0.200 bits",
-        ),
-        (1, {}, "1 of 4 columns selected at level 0.05: wind; it has 0.100 bits"),
-        (0, {}, "None of 4 columns selected at level 0.05: there may be nothing to find."),
-        (1, {"fixed_features": ("hour",)}, "the fixed hour: wind;"),
-        (2, {"settings": replace(hostile.SETTINGS, n_permutations=0)}, "without a test"),
-        (1, {"is_complete": False}, "interrupted: wind;"),
-        (0, {"is_complete": False}, "interrupted."),
-        (2, {"metadata": metadata(is_complete=False)}, "interrupted: wind and rain;"),
-    ],
-)
-def test_the_first_conclusion_names_the_selected_features(n_selected, more, expected):
-    assert expected in summary(n_selected, **more)["conclusions"][0]
-
-
-@pytest.mark.parametrize(
     ("bits", "entropy", "expected"),
     [
         (0.6, None, "1.200 bits of information about .*, as much as .* R2 = 0.81"),
@@ -96,21 +75,6 @@ def test_the_conclusion_has_the_joint_information_with_a_yardstick(bits, entropy
     explained = found["explanation"]
     assert explained["information"] == (2 * bits if bits and np.isfinite(bits) else bits and "inf")
     assert explained["share_name"] == ("R2" if entropy is None else f"share of H({hostile.TARGET})")
-
-
-def test_the_last_conclusion_is_why_no_other_feature_is_selected():
-    assert "significant" in summary()["conclusions"][-1]
-    record = hostile.selection(NAMES, 2)
-    full = replace(record, steps=record.steps[:2])
-    assert "max_features" in summarise(full, metadata=METADATA)["conclusions"][-1]
-    both = replace(record.steps[1], phase="lookahead", jointly_included=("rain", "day"))
-    by_two = replace(record, steps=(record.steps[0], record.steps[2], both))
-    assert "max_features" in summarise(by_two, metadata=METADATA)["conclusions"][-1]
-    for settings in ({"n_permutations": 0}, {"criterion": "jmi"}):
-        changed = replace(hostile.SETTINGS, **settings)
-        assert len(summary(explained=False, settings=changed)["conclusions"]) == 1
-    assert len(summary(explained=False, is_complete=False)["conclusions"]) == 1
-    assert len(summary(4, explained=False)["conclusions"]) == 1  # there is no other
 
 
 def test_an_empty_selection_has_remedies_unless_it_is_incomplete():
@@ -160,25 +124,6 @@ def test_sequential_and_omitted_tests():
     assert "n_permutations" in none
 
 
-def test_close_calls():
-    record = hostile.selection(NAMES, 2)
-    close = replace(record.steps[2], close_call=True)
-    found = summarise(replace(record, steps=(*record.steps[:2], close)), metadata=METADATA)
-    line, advice = found["significance"][-2:]
-    assert line.endswith(": day.")
-    assert "before the result is known" in advice
-    assert not any("day" in line for line in summary()["significance"])
-
-
-def test_rows_of_tests_and_of_the_explanation():
-    assert "400 of 9,000 rows" in significance(metadata=metadata(n_rows=9000))
-    explanation = hostile.explanation(NAMES, 2)
-    for changed in ({}, {"n_samples": 90}):
-        other = replace(explanation, **changed)
-        found = summarise(hostile.selection(NAMES, 2), explanation=other, metadata=METADATA)
-        assert ("90 rows" in " ".join(found["significance"])) == bool(changed)
-
-
 def test_stability():
     found = summary(stability=hostile.stability(NAMES, 2))
     assert "4 subsamples of 50 %" in found["significance"][-1]
@@ -216,14 +161,6 @@ def test_features_that_are_relevant_but_not_in_the_minimal_set():
     assert [row["name"] for row in rows] == ["wind", "rain", "hour", "day"]
     assert [row["selected"] for row in rows] == [True, True, True, False]
     assert [row["is_minimal"] for row in rows] == [True, True, False, True]
-
-
-def test_where_pairs_are_searched_single_candidates_share_the_rest_of_the_level():
-    record = hostile.selection(NAMES, 2)
-    pair = replace(record.steps[2], phase="lookahead", estimators=("interaction",) * 2)
-    found = summarise(replace(record, steps=(*record.steps, pair)), metadata=METADATA)
-    assert "64 % for the score test, 16 %" in " ".join(found["significance"])
-    assert "20 % for pairs" in " ".join(found["significance"])
 
 
 def test_information_that_was_not_estimated_is_null():
@@ -280,16 +217,6 @@ def test_without_an_explanation_roles_are_those_of_the_record():
     assert sentences[1] == "rain adds 0.250 bits to the features selected before."
     assert found["features"][0]["added"] is None
     assert found["features"][0]["p_value"] == 0.005
-
-
-def test_removed_features():
-    record = hostile.selection(NAMES, 2)
-    out = hostile.step(("rain", "wind"), ("wind", "rain"), False, 9, "backward")
-    record = replace(record, features=("wind",), steps=(*record.steps[:2], out), p_values={})
-    found = summarise(record, metadata=METADATA)
-    sentences = {row["name"]: row["sentence"] for row in found["features"]}
-    assert "removed" in sentences["rain"]
-    assert "removed" not in sentences["day"]
 
 
 def test_jointly_included_features():

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.exceptions import NotFittedError
-from systems import gates, noise, numbers, quick, season, xor
+from systems import gates, noise, numbers, quick, season
 
 from pidselect import datasets, mutual_information
 from pidselect.estimators import KSG
@@ -43,33 +43,6 @@ def test_toy_system():
     assert X2.redundant_with == ("X1",)
 
 
-def test_friedman():
-    problem = datasets.friedman(400, random_state=0)
-    selector = quick(max_features=4, surrogates="global").fit(framed(problem), problem.y)
-    explanation = selector.explain(framed(problem), problem.y)
-    assert len(explanation) == 10
-    for name in selector.selection_.features:
-        assert explanation[name].role == "strongly relevant"
-        assert explanation[name].unique is not None
-        assert explanation[name].added > 0.1
-    for role in ("strongly relevant", "weakly relevant", "irrelevant"):
-        added = [feature.added for feature in explanation if feature.role == role]
-        assert added == sorted(added, reverse=True)
-    assert explanation.pairs.names == selector.selection_.features
-    assert any("max_features" in note for note in explanation.notes)
-
-
-def test_values_are_those_of_the_selection():
-    """Those of the last forward step, and of the weakest feature in backward elimination."""
-    X, y = numbers(200)
-    selector = quick(estimator="ksg").fit(X, y)
-    explanation = selector.explain(X, y)
-    forward, backward = selector.selection_.steps[-2:]
-    for step in (forward, backward):
-        for name, value in zip(step.candidates, step.values, strict=True):
-            assert explanation[name].added == round(value, 3)
-
-
 def test_mixed_table():
     island = datasets.mixed_table(600, random_state=0)
     X, y = pd.DataFrame(island.columns), pd.Series(island.y, name="kilometres")
@@ -82,16 +55,6 @@ def test_mixed_table():
     assert ice_creams.redundant_with == ("temperature_fahrenheit",)
     assert market.redundant_with == ()  # it was left out for max_features only
     assert market.added > 0.2
-
-
-def test_xor_with_one_fixed_input():
-    X, y = xor()
-    explanation = quick(fixed_features=["x0"]).fit(X, y).explain(X, y)
-    assert roles(explanation) == {"x0": "fixed", "x1": "strongly relevant", "x2": "irrelevant"}
-    for name in ("x0", "x1"):
-        assert explanation[name].synergy == pytest.approx(1, abs=0.02)
-        assert explanation[name].information == pytest.approx(0, abs=0.02)
-    assert explanation.information == pytest.approx(1, abs=0.02)
 
 
 # --- other data than those of the fit -----------------------------------------------------------
@@ -158,19 +121,6 @@ def test_names_may_be_missing():
     with pytest.warns(UserWarning, match="valid feature names"):
         explanation = selector.explain(X, y)
     assert explanation["target"] == selector.explain(frame, y)["target"]
-
-
-def test_class_target_stays_one():
-    X, y = numbers(300)
-    classes = np.where(y > 0, "up", "down")
-    explanation = quick().fit(X, classes).explain(X[:60], classes[:60])
-    assert explanation.information == pytest.approx(1, abs=0.6)
-    texts = np.array([f"class {i % 30}" for i in range(300)])
-    selector = quick(feature_types={"target": "nominal"}).fit(
-        np.arange(300.0)[:, np.newaxis] % 30, texts
-    )
-    few = selector.explain(np.arange(40.0)[:, np.newaxis] % 30, texts[:40])
-    assert few.n_samples == 40
 
 
 @pytest.mark.parametrize("missing", ["drop", "category"])
@@ -411,17 +361,6 @@ def test_candidates_are_tested_given_the_fixed_features():
     X = pd.DataFrame({"c": c, "b": c ^ (rng.random(200) < 0.1)})
     explanation = quick(fixed_features=["c"]).fit(X, c).explain(X, c)
     assert explanation["b"].role == "irrelevant"
-
-
-def test_many_fixed_features_and_few_samples():
-    """Values keep their bounds where nearest neighbours have too few samples."""
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame(rng.normal(size=(60, 8)), columns=list("abcdefgh"))
-    y = X["a"] + 0.1 * rng.normal(size=60)
-    explanation = quick(fixed_features=list("abcdefgh")).fit(X, y).explain(X, y)
-    assert set(roles(explanation).values()) == {"fixed"}
-    assert explanation["a"].added > 1 > max(explanation[name].added for name in "bcdefgh")
-    assert explanation.information >= explanation["a"].information
 
 
 def test_intervals_need_enough_rows():

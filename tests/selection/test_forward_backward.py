@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import weakref
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,6 @@ from pidselect.estimators import KSG, Copula, Discrete, Gaussian, Mixed
 from pidselect.selection.backward import STATISTICS, backward
 from pidselect.selection.context import NamedEstimator, SelectionContext
 from pidselect.selection.criteria import Conditional, Unconditional
-from pidselect.selection.executor import Executor
 from pidselect.selection.forward import SelectionPlan, forward
 from pidselect.selection.pool import Feature
 from pidselect.significance.rng import BACKWARD, FORWARD
@@ -204,23 +202,6 @@ def test_near_ties_go_to_the_first():
 # --- what results do not depend on ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("estimator", "twin", "discrete"), ESTIMATORS)
-def test_workers_and_tasks_do_not_matter(estimator, twin, discrete):
-    x, y = gates(6) if discrete else numbers(6)
-    context, features = prepared(x, y, estimator, discrete)
-    expected = forward(context, (), features, CONDITIONAL)
-    changed = replace(context, executor=Executor(2))
-    assert forward(changed, (), features, CONDITIONAL) == expected
-    for task_size in (1, 20 * len(x), 33 * len(x)):
-        split = replace(context, executor=Executor(task_size=task_size))
-        in_threads = replace(context, executor=Executor(2, task_size=task_size))
-        assert forward(split, (), features, CONDITIONAL) == expected
-        assert (
-            backward(split, (), features, STATISTICS["minimum"])[1]
-            == backward(in_threads, (), features, STATISTICS["minimum"])[1]
-        )
-
-
 def test_order_of_candidates_does_not_matter():
     """Random streams belong to columns, not to positions."""
     x, y = numbers(7)
@@ -232,44 +213,6 @@ def test_order_of_candidates_does_not_matter():
         assert (step.chosen, step.p_value) == (mirror.chosen, mirror.p_value)
         assert step.critical_value == mirror.critical_value
         assert step.values == mirror.values[::-1]
-
-
-def test_the_seed_matters():
-    x, y = numbers(8)
-    context, features = prepared(x, y, KSG(), False)
-    lines = {
-        forward(replace(context, seed=seed), (), features, CONDITIONAL)[1][0].critical_value
-        for seed in range(5)
-    }
-    assert len(lines) == 5
-
-
-# --- the twin itself -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_naive_forward_finds_the_gate_and_stops(seed):
-    x, y = gates(seed)
-    steps = naive.forward(x, y, naive.discrete, partial(permute, len(x)), ALPHA, DRAWS)
-    assert sorted(included(steps)) == [0, 1, 2]
-    assert [step.accepted for step in steps] == [True, True, True, False]
-
-
-@pytest.mark.parametrize("statistic", [naive.minimum_statistic, naive.maximum_statistic])
-def test_naive_backward_removes_the_copy(statistic):
-    x, y = gates(3)
-    order = partial(permute, len(x))
-    steps = naive.backward(x, y, [3, 2, 0, 1], naive.discrete, order, ALPHA, DRAWS, statistic)
-    assert steps[0].chosen == 3
-    assert [step.accepted for step in steps] == [False, True]
-
-
-def test_naive_backward_can_end_with_nothing():
-    x, y = gates(4)
-    noise, order = x[:, [4]], partial(permute, len(x))
-    steps = naive.backward(noise, y, [0], naive.discrete, order, ALPHA, DRAWS)
-    assert [step.accepted for step in steps] == [False]
-    assert naive.backward(noise, y, [], naive.discrete, order, ALPHA, DRAWS) == []
 
 
 def test_estimators_are_released_before_others_are_bound(monkeypatch):

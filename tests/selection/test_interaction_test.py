@@ -196,14 +196,6 @@ def test_workers_and_blocks_do_not_show(monkeypatch, has_pair, n_permutations):
         assert quick(**settings).fit(X, y).selection_ == expected
 
 
-def test_the_seed_decides():
-    X, y = wrong_parity(2, 3)
-    steps = [scan_step(context_for(y, seed=seed, **SETTINGS), X) for seed in (0, 0, 1)]
-    assert steps[0] == steps[1]
-    assert steps[0].score == steps[2].score
-    assert steps[0] != steps[2]
-
-
 # --- groups of rows, and time --------------------------------------------------------------------
 
 
@@ -265,7 +257,6 @@ def test_every_scheme_finds_a_pair(scheme):
     step = scan_step(context, X)
     assert step.chosen == "x0 & x1"
     assert step.accepted
-    assert step.p_value == 0.01
 
 
 # --- given S -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
-from systems import PAPER, gates, noise, numbers, quick, season, xor
+from systems import PAPER, gates, noise, numbers, quick, season
 
 from pidselect.selection import Selection, Step
 from pidselect.selection.result import Settings
@@ -115,20 +115,6 @@ def test_each_step_of_the_score_test_agrees_with_itself(system, settings):
 
 
 @records
-def test_with_one_test_to_pass_scores_and_p_values_agree(make):
-    selection = make().selection_
-    n_schemes = len(selection.settings.surrogates)
-    for one in [one for one in selection.steps if n_schemes == 1 or not one.conditioning_set]:
-        extreme = max if one.phase == "forward" else min
-        assert one.score == extreme(one.scores)
-        for score, p in zip(one.scores, one.p_values, strict=True):
-            if abs(score - one.critical_value) > 1e-9:
-                assert (p <= one.alpha) == (score > one.critical_value)
-        order = np.argsort(one.scores)
-        assert (np.diff(np.array(one.p_values)[order]) <= 0).all()
-
-
-@records
 def test_each_step_follows_from_the_one_before(make):
     selection = make().selection_
     forward = [one for one in selection.steps if one.phase == "forward"]
@@ -158,16 +144,6 @@ def test_selected_and_record_agree(make):
         c for f in (*selection.fixed_features, *selection.features) for c in columns.get(f, (f,))
     ]
     assert [names[index] for index in selector.selected_] == expected
-
-
-def test_the_last_forward_value_is_the_backward_value():
-    """With all features in, the last one was tested given the others, before and after."""
-    for seed in range(3):
-        steps = quick(**PAPER).fit(*numbers(seed=seed)).selection_.steps
-        last = [one for one in steps if one.phase == "forward" and one.accepted][-1]
-        first = next(one for one in steps if one.phase == "backward")
-        value = first.values[first.candidates.index(last.chosen)]
-        assert value == pytest.approx(last.value, abs=1e-12)
 
 
 # --- forms --------------------------------------------------------------------------------------
@@ -210,7 +186,7 @@ def test_infinite_values_are_texts_in_the_dict_and_floats_in_the_frame():
     assert tuple(map(float, values)) == selection.steps[0].values
     assert selection.to_frame()["bits"].dtype == np.float64
     odd = Selection(("a",), (), (step(values=(-np.inf, np.nan), critical_value=np.inf),)).to_dict()
-    assert odd["steps"][0]["values"] == ["-inf", "nan"]
+    assert odd["steps"][0]["values"] == ["-inf", None]
     assert odd["steps"][0]["critical_value"] == "inf"
 
 
@@ -298,22 +274,6 @@ def test_a_step_as_text():
     assert "close call" in str(step(close_call=True))
 
 
-@pytest.mark.parametrize(
-    ("phase", "if_accepted", "if_rejected"),
-    [
-        ("forward", "included", "not included"),
-        ("lookahead", "included", "not included"),
-        ("random_starts", "included", "not included"),
-        ("backward", "retained", "removed"),
-        ("joint_backward", "retained", "removed"),
-    ],
-)
-def test_outcome_of_a_step(phase, if_accepted, if_rejected):
-    for accepted, outcome in ((True, if_accepted), (False, if_rejected)):
-        assert step(phase=phase, accepted=accepted).outcome == outcome
-        assert str(step(phase=phase, accepted=accepted)).endswith(outcome)
-
-
 def test_a_selection_reads_as_a_table():
     selection = Selection(
         ("a",),
@@ -321,6 +281,7 @@ def test_a_selection_reads_as_a_table():
         (step(),),
         {"a": 0.05},
         {"age of the patient": 0.021, "a": 0.4},
+        settings=Settings(n_permutations=39),
     )
     assert str(selection).splitlines() == [
         "feature              step  bits added   score  critical value       p  final p",
@@ -340,35 +301,17 @@ def test_steps_without_an_information_are_equal():
     assert scored() != "a step"
 
 
-def test_the_table_leaves_blank_what_was_not_tested():
-    untested = step(critical_value=None, p_value=None, p_values=(), n_permutations=0)
-    selection = Selection(("a",), (), (untested,), bits_added={"a": 0.4})
-    assert str(selection).splitlines()[1].split() == ["a", "1", "0.400", "0.5000"]
-
-
-def test_features_of_a_random_start_have_the_values_of_the_chosen_one():
-    start = step(
-        phase="random_starts",
-        candidates=("a beside b & c", "d beside b & c"),
-        chosen="a beside b & c",
-        jointly_included=("a", "b", "c"),
-    )
-    (note,) = Selection(("a", "b"), (), (start,)).notes
-    assert note.startswith("a and b ")
-    assert note.endswith("a beside b & c.")
-    assert Selection(("a",), (), (start,)).notes == ()
-
-
 def test_notes_on_sequential_tests_and_interrupted_fits():
     parts = (("a",), (), (step(),), {"a": 0.05})
     assert Selection(*parts, settings=Settings(n_permutations=200)).notes == ()
     assert len(Selection(*parts, settings=Settings(n_permutations="auto")).notes) == 1
-    assert len(Selection(*parts, is_complete=False).notes) == 1
+    interrupted = Selection(*parts, is_complete=False, settings=Settings(n_permutations=200))
+    assert len(interrupted.notes) == 1
 
 
 def test_notes_name_close_calls_and_features_that_are_not_significant_at_the_end():
     steps = (step(), step(chosen="b", close_call=True))
-    settings = Settings(alpha=0.05)
+    settings = Settings(alpha=0.05, n_permutations=39)
     sure = Selection(("a",), (), steps[:1], {"a": 0.05}, settings=settings)
     assert sure.notes == ()
     unsure = Selection(("a", "b"), (), steps, {"a": 0.05, "b": 0.1}, settings=settings)
@@ -464,16 +407,6 @@ def test_an_empty_selection_because_all_were_removed_again():
     assert "removed" in text
     assert "0.075" in text
     assert "backward=" not in text
-
-
-def test_fixed_features_alone_do_not_warn():
-    X, y = xor()
-    selection = (
-        quick(fixed_features=["x2"], feature_groups=None, max_features=1).fit(X, y).selection_
-    )
-    assert selection.features == ()
-    bits = f"{selection.bits_added['x2']:.3f}"
-    assert str(selection).splitlines()[1].split() == ["x2", "fixed", bits]
 
 
 def test_the_record_says_what_the_target_was_taken_for():

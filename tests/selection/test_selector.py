@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from functools import partial
 
@@ -115,16 +114,6 @@ def test_a_pickle_holds_no_data():
 # --- what comes out -----------------------------------------------------------------------------
 
 
-def test_the_gate_is_found():
-    X, y = gates()
-    selector = quick().fit(X, y)
-    assert sorted(selector.selected_) == [0, 1, 2]
-    assert selector.selected_[0] == 2  # the largest marginal information
-    assert selector.get_support().tolist() == [True, True, True, False, False]
-    assert list(selector.get_support(indices=True)) == [0, 1, 2]
-    assert list(selector.get_feature_names_out()) == ["x0", "x1", "x2"]
-
-
 def test_selected_is_in_the_order_of_inclusion_and_transform_in_that_of_the_columns():
     X, y = gates()
     selector = quick().fit(X, y)
@@ -219,25 +208,6 @@ def test_several_target_columns_are_one_joint_target():
 # --- settings -----------------------------------------------------------------------------------
 
 
-def test_backward_removes_what_became_redundant():
-    """x0 + x1 is the best single column, until x0 and x1 are in."""
-    rng = np.random.default_rng(0)
-    first, second = rng.integers(0, 2, (2, 300))
-    X = np.column_stack([np.maximum(first, second), first, second])
-    y = first + 2 * second
-    X[rng.random(300) < 0.02, 0] ^= 1
-    settings = {"n_permutations": 39, "estimator": "discrete"}
-    start = quick(backward=None, criterion="mi", **settings).fit(X, y)
-    assert sorted(start.selected_) == [0, 1, 2]
-    selector = quick(backward="maximum", criterion="mi", **settings).fit(X, y)
-    assert sorted(selector.selected_) == [1, 2]
-    removed = [
-        s.chosen for s in selector.selection_.steps if s.phase == "backward" and not s.accepted
-    ]
-    assert removed == ["x0"]
-    assert sorted(chosen(selector)) == ["x1", "x2"]
-
-
 def test_a_part_of_the_samples():
     X, y = numbers(300)
     selector = quick(max_samples=100).fit(X, y)
@@ -305,13 +275,6 @@ def test_without_tests_the_target_may_be_constant_in_groups():
     y = np.repeat(np.random.default_rng(0).normal(size=50), 2)
     selector = quick(n_permutations=0, max_features=1, estimator="gaussian")
     assert len(selector.fit(X, y, np.arange(100) // 2).selection_.features) == 1
-
-
-def test_any_alpha_below_one():
-    X, y = gates()
-    selection = quick(alpha=1 - 1e-13).fit(X, y).selection_
-    assert len(selection.features) >= 3
-    json.dumps(selection.to_dict(), allow_nan=False)
 
 
 def test_auto_depends_on_the_feature_types_where_nothing_is_tested():
@@ -405,31 +368,6 @@ def test_order_of_the_columns_does_not_matter(order):
         values = {order[int(c[1:])]: v for c, v in zip(step.candidates, step.values, strict=True)}
         known = {int(c[1:]): v for c, v in zip(twin.candidates, twin.values, strict=True)}
         np.testing.assert_allclose([values[c] for c in known], list(known.values()), rtol=1e-9)
-        assert step.critical_value == pytest.approx(twin.critical_value, rel=1e-9)
-        assert step.p_value == twin.p_value
-
-
-@given(
-    st.lists(st.integers(-20, 20), min_size=5, max_size=5),
-    st.lists(st.booleans(), min_size=5, max_size=5),
-)
-@settings(max_examples=10)
-def test_units_do_not_matter(powers, mirrored):
-    """Powers of two, so that not a bit is lost."""
-    X, y = numbers()
-    factors = np.where(mirrored, -1.0, 1.0) * 2.0 ** np.array(powers)
-    expected = quick(estimator="ksg").fit(X, y).selection_
-    found = quick(estimator="ksg").fit(X * factors[:4], y * factors[4]).selection_
-    assert found == expected
-
-
-@given(st.permutations(range(2)), st.integers(-3, 3))
-@settings(max_examples=10)
-def test_names_of_levels_do_not_matter(names, offset):
-    X, y = gates()
-    expected = quick().fit(X, y).selection_
-    found = quick().fit(np.array(names)[X] + offset, y).selection_
-    assert found.features == expected.features
-    for step, twin in zip(found.steps, expected.steps, strict=True):
-        np.testing.assert_allclose(step.values, twin.values, atol=1e-12)
+        lines = np.array([step.critical_value, twin.critical_value], dtype=float)
+        np.testing.assert_allclose(lines[0], lines[1], rtol=1e-9)
         assert step.p_value == twin.p_value

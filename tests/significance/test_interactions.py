@@ -250,20 +250,6 @@ def test_triples_with_a_given_column(triples, system):
         assert max(values) == pytest.approx(expected, abs=ROUNDING)
 
 
-@pytest.mark.parametrize("n_samples", [63, 64, 65, 128, 1000])
-@pytest.mark.parametrize("n_classes", range(2, 7))
-def test_samples_in_words_of_64(n_samples, n_classes):
-    rng = np.random.default_rng(n_samples + n_classes)
-    features = [
-        block(column(rng.integers(0, levels, n_samples), "nominal")) for levels in (2, 3, 4, 2)
-    ]
-    target = block(column(rng.integers(0, n_classes, n_samples), "nominal"))
-    scan = InteractionScan.of(features, target, None, "all")
-    tested, classes = twin(features, target)
-    expected, _ = naive.statistic(tested, classes)
-    assert scanned(scan, some_rows(n_samples, 0))[0] == pytest.approx(expected, abs=ROUNDING)
-
-
 @pytest.mark.parametrize("most", [0, interactions.MAX_PRODUCTS])
 @pytest.mark.parametrize("block_size", [1, 2, 3, 7, 20, 2**18])
 def test_any_split_of_the_work_gives_the_same_values(block_size, most, monkeypatch):
@@ -288,19 +274,6 @@ def test_any_split_of_the_work_gives_the_same_values(block_size, most, monkeypat
         np.testing.assert_array_equal(np.concatenate(parts), expected)
 
 
-def test_statistics_of_permutations_are_those_of_permuted_samples():
-    """In permutation m, sample i has the columns of sample rows[m, i]."""
-    rng = np.random.default_rng(3)
-    features = [block(values_of(kind, 70, rng)) for kind in ("normal", "few", "labels", "few")]
-    target = block(column(rng.integers(0, 3, 70), "nominal"))
-    rows = some_rows(70, 6)
-    found = scanned(InteractionScan.of(features, target, None, "all"), rows)
-    for value, row in zip(found, rows, strict=True):
-        taken = [feature.take(row) for feature in features]
-        again = InteractionScan.of(taken, target, None, "all")
-        assert scanned(again, some_rows(70, 0))[0] == value
-
-
 @given(systems(kinds=["normal", "few", "ties", "missing", "ceiling"]), st.integers(0, 2**32))
 def test_monotone_maps_and_the_order_of_samples_change_nothing(system, seed):
     features, target = system
@@ -319,44 +292,6 @@ def test_monotone_maps_and_the_order_of_samples_change_nothing(system, seed):
     if scan.tables:
         np.testing.assert_array_equal(scanned(monotone, rows), scanned(scan, rows))
         np.testing.assert_array_equal(scanned(other, rows), scanned(scan, rows))
-
-
-@given(systems())
-def test_the_order_of_features_changes_nothing(system):
-    features, target = system
-    rows = some_rows(target.n_samples, 2)
-    scans = [InteractionScan.of(some, target, None, "all") for some in (features, features[::-1])]
-    if scans[0].tables:
-        np.testing.assert_array_equal(*(scanned(scan, rows) for scan in scans))
-
-
-def test_columns_of_a_feature_are_never_a_pair():
-    """x0 xor x1 is y: there is no pair of different features that has it."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, (100, 3))
-    x0, x1, x2 = (column(x, "ordinal") for x in X.T)
-    y = block(column(X[:, 0] ^ X[:, 1], "ordinal"))
-    rows = some_rows(100, 0)
-    apart = InteractionScan.of([block(x0), block(x1), block(x2)], y, None, "none")
-    grouped = InteractionScan.of([block(x0, x1), block(x2)], y, None, "none")
-    assert apart.n_tables == grouped.n_tables == 3
-    assert scanned(apart, rows)[0] > 8
-    assert scanned(grouped, rows)[0] < 3
-    assert InteractionScan.of([block(x0, x1, x2)], y, None, "all").tables == ()
-    two = InteractionScan.of([block(x0, x1), block(x2)], y, None, "all")
-    assert [tables.order for tables in two.tables] == [2]
-
-
-@pytest.mark.parametrize("n_samples", [2, 3])
-def test_few_samples(n_samples):
-    X = np.array([[0, 1], [1, 0], [1, 1]])[:n_samples]
-    features = [block(column(x, "ordinal")) for x in X.T]
-    y = block(column(np.arange(n_samples) == 0, "ordinal"))
-    scan = InteractionScan.of(features, y, None, "all")
-    tested, classes = twin(features, y)
-    expected, _ = naive.statistic(tested, classes)
-    found = scanned(scan, some_rows(n_samples, 0))[0]
-    assert found == pytest.approx(expected, abs=ROUNDING)
 
 
 def test_nothing_to_scan():
@@ -398,54 +333,6 @@ def test_few_levels_equal_the_twin(kind, n, n_levels, seed):
     assert (n_found > 1) == (x.levels() > 1)
 
 
-@given(st.sampled_from(["normal", "few", "ties", "ceiling"]), st.integers(2, 6), st.integers(0, 99))
-def test_levels_of_numbers_are_ordered(kind, n_levels, seed):
-    x = values_of(kind, 80, np.random.default_rng(seed))
-    levels = few_levels(x, n_levels)
-    assert (np.diff(levels[np.argsort(x.values, kind="stable")]) >= 0).all()
-
-
-def test_quantiles_have_equal_shares():
-    x = column(np.random.default_rng(0).normal(size=120))
-    assert np.bincount(few_levels(x)).tolist() == [30] * 4
-    assert np.bincount(few_levels(x, 3)).tolist() == [40] * 3
-
-
-@given(st.sampled_from(["normal", "ties", "ceiling"]), st.integers(2, 80), st.integers(0, 99))
-def test_levels_are_the_same_from_both_ends(kind, n, seed):
-    """But for two halves, if a value in the middle is as near to one as to the other."""
-    x = values_of(kind, n, np.random.default_rng(seed))
-    up, down = few_levels(x, 3), few_levels(column(-x.values), 3)
-    np.testing.assert_array_equal(down, up.max() - up)
-
-
-@pytest.mark.parametrize("n_levels", [2, 3, 4])
-def test_the_largest_value_of_most_samples_is_a_level(n_levels):
-    x = column(np.r_[np.arange(10.0), np.full(90, 10.0)])
-    assert few_levels(x, n_levels).tolist() == [0] * 10 + [1] * 90
-    assert few_levels(column(-x.values), n_levels).tolist() == [1] * 10 + [0] * 90
-
-
-def test_missing_values_are_a_level():
-    values = np.r_[np.arange(30.0), [np.nan] * 5]
-    assert few_levels(column(values)).tolist() == [0] * 10 + [1] * 10 + [2] * 10 + [3] * 5
-    # Of two levels, missing values belong to the rarer one: a triple needs both halves of numbers.
-    assert few_levels(column(values), 2).tolist() == [0] * 15 + [1] * 15 + [0] * 5
-    assert few_levels(column(values[1:]), 2).tolist() == [0] * 14 + [1] * 15 + [0] * 5
-
-
-@given(st.integers(2, 9), st.permutations(range(9)), st.integers(0, 99))
-def test_labels_may_have_any_numbers(n_labels, order, seed):
-    """Those of different frequency have the same level whatever they are called."""
-    codes = np.repeat(np.arange(n_labels), 3 + np.arange(n_labels) ** 2)
-    codes = np.random.default_rng(seed).permutation(codes)
-    renamed = np.array(order, dtype=float)[codes]
-    levels = [few_levels(column(c, "nominal"), 3) for c in (codes, renamed)]
-    if n_labels > 3:
-        np.testing.assert_array_equal(*levels)
-    assert len(set(zip(*map(np.ndarray.tolist, levels), strict=True))) == min(n_labels, 3)
-
-
 # --- classes -------------------------------------------------------------------------------------
 
 
@@ -471,42 +358,7 @@ def test_target_classes_equal_the_twin(kinds, n, n_strata, seed):
         np.testing.assert_array_equal(again, classes[order])
 
 
-def test_ranks_within_strata_leave_out_what_differs_between_them():
-    rng = np.random.default_rng(0)
-    strata = np.repeat([0, 1, 2], 60)
-    noise = rng.normal(size=180)
-    shifted = block(column(noise * (1 + strata) + 100.0 * strata))
-    classes = target_classes(shifted, strata)
-    for stratum in range(3):
-        assert np.bincount(classes[strata == stratum]).tolist() == [20, 20, 20]
-    function = block(column(np.arange(9.0)[np.repeat(np.arange(9), 20)]))
-    assert not target_classes(function, np.repeat(np.arange(9), 20)).any()
-
-
-def test_the_rarest_classes_are_one():
-    sizes = [50, 2, 40, 30, 1, 20, 10, 3]
-    classes = target_classes(block(column(np.repeat(np.arange(8), sizes), "nominal")))
-    assert np.bincount(classes).tolist() == [50, 40, 30, 20, 10, 6]
-
-
 # --- quantiles -----------------------------------------------------------------------------------
-
-
-@given(
-    st.floats(0, 1000),
-    st.floats(0, 1000),
-    st.integers(1, 45),
-    st.integers(1, 10),
-    st.integers(1, 9),
-)
-def test_quantiles_are_monotone(one, other, df, log_n, factor):
-    """They grow with G, and fall with degrees of freedom and the number of tables."""
-    low, high = sorted([one, other])
-    n = 10**log_n
-    values = adjusted_quantile(np.array([low, high]), df, n)
-    assert values[0] <= values[1]
-    assert (adjusted_quantile(np.array([low, high]), df, n * factor) <= values + 1e-9).all()
-    assert (adjusted_quantile(np.array([low, high]), df + factor, n) <= values + 1e-9).all()
 
 
 @given(st.floats(0.01, 600), st.integers(1, 45), st.integers(1, 10**6))

@@ -271,6 +271,7 @@ def saved_settings(
         "missing": parameters.missing,
     }
 
+
 #: Columns outside the selected set whose information is estimated beside the score test, at most.
 MOST_ESTIMATED = 200
 

@@ -47,6 +47,11 @@ class ScoreTestResult:
     set_number: int  # of several conditioning sets that all must reject, the one that decided
 
     @property
+    def step_down(self) -> tuple[float, ...]:
+        """The p-values of all candidates."""
+        return tuple(self.p_values.tolist())
+
+    @property
     def final(self) -> dict[str, float]:
         """The p-values by the names of candidates."""
         names = (feature.name for feature in self.candidate_scores.candidates)
