@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -45,6 +45,11 @@ class ScoreTestResult:
     critical_value: float | None
     share: float  # of the level, that the deciding stage has
     set_number: int  # of several conditioning sets that all must reject, the one that decided
+
+    @property
+    def step_down(self) -> tuple[float, ...]:
+        """The p-values of all candidates, each given its own set."""
+        return tuple(self.p_values.tolist())
 
     @property
     def final(self) -> dict[str, float]:
@@ -187,17 +192,10 @@ def _test_sets(scores: ScoreCandidates, each_alone: bool, step_down: bool) -> St
         p_values[some], statistics[some] = result.p_values, result.statistics
         for place, name in zip(some, result.functions, strict=True):
             functions[place] = name
-    deciding = results[int(np.argmin([result.p_values.min() for result in results]))]
-    if each_alone:
-        deciding = results[int(np.argmax([result.p_values.min() for result in results]))]
-    return StagedResult(
-        p_values,
-        statistics,
-        tuple(functions),
-        deciding.null,
-        deciding.critical_value,
-        deciding.share,
-    )
+    smallest = [result.p_values.min() for result in results]
+    deciding = results[int(np.argmax(smallest) if each_alone else np.argmin(smallest))]
+    named = tuple(functions)
+    return replace(deciding, p_values=p_values, statistics=statistics, functions=named)
 
 
 def settings_of(context: SelectionContext, n_sets: int = 1) -> Settings:
