@@ -138,7 +138,8 @@ class NaiveBound:
             return self.projection.residual(function[:, np.newaxis])[:, 0], True
         if self.smoother is None:
             found = function.copy()
-            strata = np.zeros(len(function)) if self.strata is None else self.strata
+            own = self.orders.groups
+            strata = np.zeros(len(function)) if own is None else own
             for stratum in set(strata.tolist()):
                 found[strata == stratum] -= function[strata == stratum].mean()
             return found, of_target
@@ -152,8 +153,9 @@ class NaiveBound:
         if self.smoother is not None:
             found = residuals(self.given, [column], self.groups, 1, self.smoother)[0]
             values, projection = found.column.values, found.projection
-        elif self.strata is not None:
-            values = self.left(np.where(np.isnan(values), np.nanmean(values), values))[0]
+        else:
+            filled = np.where(np.isnan(values), np.nanmean(values), values)
+            values = np.where(np.isnan(values), np.nan, self.left(filled)[0])
         missing = np.isnan(values)
         if np.where(missing, 0.0, values).std() < 1e-9:
             return [], projection
@@ -212,7 +214,7 @@ def number_functions(column: Column, bound: NaiveBound) -> list[tuple[str, list[
     if bound.smoother is not None:
         found = residuals(bound.given, [column], bound.groups, 0, bound.smoother)[0]
         left, explained = found.column.values, found.r_squared
-    elif bound.strata is not None:
+    else:
         left = np.where(missing, np.nan, bound.left(np.where(missing, np.nanmean(left), left))[0])
     if np.where(missing, 0.0, left).std() < 1e-9:
         return []
@@ -227,12 +229,15 @@ def number_functions(column: Column, bound: NaiveBound) -> list[tuple[str, list[
         cubes = [z, *(abs(z - norm.ppf(q)) ** 3 for q in np.linspace(0.06, 0.94, 5))]
     powers, cubes = ([np.where(missing, 0.0, f) for f in some] for some in (powers, cubes))
     found = [("line", powers[:1]), ("square", powers[1:2]), ("powers", powers), ("spline", cubes)]
-    found += [("scale", powers[:1]), *(("product", [z * s]) for s in bound.design)]
+    factors = powers if levels <= 4 else [z]
+    found += [("scale", powers[:1])]
+    found += [("product", [f * s for f in factors]) for s in bound.design]
     if missing.any():
         found.append(("missing", [missing.astype(float)]))
     if explained > 0:
         remainder = np.where(missing, 0.0, left) * math.sqrt(max(1 - explained, 0.0))
-        found.append(("product", [z * normal_scores(standardized(column.values) - remainder)]))
+        fit = normal_scores(standardized(column.values) - remainder)
+        found.append(("product", [f * fit for f in factors]))
     return found
 
 

@@ -170,7 +170,7 @@ def test_a_kernel_that_another_process_reads_is_no_reason_to_warn(tmp_path, monk
 
     written, warned = tmp_path / "kernels-1" / "a.kernel", []
     monkeypatch.setattr(jit, "warn_unwritable", lambda *words: warned.append(words))
-    monkeypatch.setattr(jit, "dumps", lambda saved: b"saved")
+    monkeypatch.setattr("numba.core.serialize.dumps", lambda saved: b"saved")
     monkeypatch.setattr(jit.KernelCache, "_path", lambda self, key: written)
 
     def refused(path, target):

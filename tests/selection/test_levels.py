@@ -83,7 +83,6 @@ def test_a_number_that_cannot_reach_a_share_is_refused_in_words(settings, least,
         assert sorted(chosen(found)) == ["x0", "x1"]
 
 
-@pytest.mark.xfail(strict=True, reason="strata of S have no pairs of rows in the local test")
 def test_parity_of_three_is_found_by_default():
     """Each of the three is informative given both others, whose levels are strata."""
     X, y = parity(3)

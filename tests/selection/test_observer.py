@@ -64,11 +64,10 @@ def test_every_step_is_reported_and_unchanged(system, settings):
     "settings",
     [
         {"lookahead": 1},
-        {"estimator": "copula", "n_permutations": "auto"},
         {"estimator": "copula", "surrogates": "local"},
         {"estimator": "gaussian"},
     ],
-    ids=["defaults", "auto", "local", "gaussian"],
+    ids=["defaults", "local", "gaussian"],
 )
 def test_every_value_is_reported(system, settings):
     """All candidates of all steps, as observed and in all draws, by all estimators and schemes."""

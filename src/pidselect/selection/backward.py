@@ -21,7 +21,6 @@ from pidselect.significance.rng import BACKWARD, MEMBERS
 #: probability alpha**(1/|S|); under the maximum statistic (step down), with at most alpha.
 STATISTICS: dict[str, Statistic] = {"minimum": minimum_statistic, "maximum": maximum_statistic}
 
-
 #: Conditioning sets of their own that are bound at the same time, each with a part of the memory.
 N_CONCURRENT = 4
 

@@ -63,7 +63,6 @@ MAX_PAIR_BYTES = 2**28
 #: Usual permutations of a sequential test that finds a tuple.
 SEQUENTIAL_PERMUTATIONS = 200
 
-
 #: Features in a random subset, at most.
 START_SIZE = 3
 

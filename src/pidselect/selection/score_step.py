@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -191,17 +191,10 @@ def _test_sets(scores: ScoreCandidates, each_alone: bool, step_down: bool) -> St
         p_values[some], statistics[some] = result.p_values, result.statistics
         for place, name in zip(some, result.functions, strict=True):
             functions[place] = name
-    deciding = results[int(np.argmin([result.p_values.min() for result in results]))]
-    if each_alone:
-        deciding = results[int(np.argmax([result.p_values.min() for result in results]))]
-    return StagedResult(
-        p_values,
-        statistics,
-        tuple(functions),
-        deciding.null,
-        deciding.critical_value,
-        deciding.share,
-    )
+    smallest = [result.p_values.min() for result in results]
+    deciding = results[int(np.argmax(smallest) if each_alone else np.argmin(smallest))]
+    named = tuple(functions)
+    return replace(deciding, p_values=p_values, statistics=statistics, functions=named)
 
 
 def settings_of(context: SelectionContext, n_sets: int = 1) -> Settings:
