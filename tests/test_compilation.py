@@ -19,7 +19,8 @@ import pidselect
 from pidselect import PIDSelector, Table
 from pidselect.data import Block, Column
 from pidselect.estimators.regression import residuals
-from pidselect.significance import check_groups, count_block_orders, find_strata
+from pidselect.significance.row_orders import find_strata
+from pidselect.significance.surrogates import check_groups, count_block_orders
 from pidselect.significance.interactions import InteractionScan
 from pidselect.significance.rng import row_keys
 
@@ -40,6 +41,13 @@ for triples in ("none", "given", "all"):
     scan = InteractionScan.of([Block((c,)) for c in (*columns, labels)], target, strata, triples)
     for block in range(len(scan.blocks)):
         assert np.isfinite(scan.largest(block, rows)[0]).any()
+people = np.arange(120) // 20
+for y in (x[:, 0] + x[:, 1], x[:, 0] > 0, np.array(["a", "b", "c"])[np.arange(120) % 3]):
+    for select in ("minimal", "relevant"):
+        selector = PIDSelector(select=select, random_state=0)
+        selector.fit(pd.DataFrame({"flag": x[:, 2] > 0, "number": x[:, 0], "noise": x[:, 3]}), y)
+        selector.fit(x, y, groups=people)
+        assert selector.selection_.to_dict() and len(selector.pvalues_) == 4
 print(sorted({"numba", "llvmlite"} & {name.partition(".")[0] for name in sys.modules}))
 """
 
