@@ -30,10 +30,10 @@ MAX_FOLDERS = 5
 
 def njit(**options: Any) -> Callable[[Any], Any]:
     """Compile a function as `numba.njit` does, and keep it on disk for all installations."""
-    return lambda function: Kernel(function, options)
+    return lambda function: LazyKernel(function, options)
 
 
-class Kernel:
+class LazyKernel:
     """A function that Numba compiles when Python or another kernel first calls it.
 
     Attributes are those of Numba's function.

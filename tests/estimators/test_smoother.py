@@ -60,7 +60,7 @@ def shrinkage_of(ridge, centred):
 def test_generalised_errors_are_those_of_the_fits(seed):
     rng = np.random.default_rng(seed)
     features, values = rng.normal(size=(50, 4)), rng.normal(size=(50, 2))
-    means = regression._GroupMeans(np.zeros(50, dtype=np.int64))
+    means = regression.GroupMeans(np.zeros(50, dtype=np.int64))
     penalties = np.array([1e-3, 0.1, 2.0])
     ridge = regression.Ridge.of(regression._Basis("raw", features, penalties, False), means)
     centred, design = values - values.mean(axis=0), features - features.mean(axis=0)

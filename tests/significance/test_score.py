@@ -15,7 +15,7 @@ from scipy.stats import chi2
 import naive_score
 from pidselect.data import Block, Column
 from pidselect.significance import score, staged
-from pidselect.significance.local import LOCAL_FAMILIES, LocalStatistics
+from pidselect.significance.local import LOCAL_FAMILIES, local_statistics
 from pidselect.significance.score import NOTHING, bind, families, statistics
 from pidselect.significance.staged import staged_test, task_statistics
 
@@ -123,7 +123,7 @@ def test_statistics_equal_the_twin(kind, given):
     made = families(candidates, bound)
     observed, null = statistics(made, bound, len(candidates), rows, True)
     others = families(candidates, bound, LOCAL_FAMILIES)
-    local = LocalStatistics.of(others, bound, len(candidates)).statistics(rows)
+    local = local_statistics(others, bound, len(candidates), rows)
     _, largest = statistics(made, bound, len(candidates), rows, False)
     np.testing.assert_array_equal(largest, null.max(axis=0, keepdims=True))
     for place, block in enumerate(candidates):

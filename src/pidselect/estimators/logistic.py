@@ -98,7 +98,8 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
     coefficients[0] = np.log(frequency)
     logits = design @ coefficients
     for _ in range(MAX_STEPS):
-        errors = classes - _softmax(logits)
+        probabilities = _softmax(logits)
+        errors = classes - probabilities
         step = np.zeros_like(coefficients)
         for k in range(n_classes):
             if n_classes == 2 and k == 1:
@@ -106,7 +107,7 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
                 break
             gradient = design.T @ errors[:, k]
             gradient -= ridge * coefficients[:, k]
-            hessian = _hessian(design, ridge, logits, k)
+            hessian = _hessian(design, ridge, _weights(probabilities[:, k]))
             step[:, k] = STEP * np.linalg.solve(hessian, gradient)
         change = design @ step
         largest = float(np.abs(change).max())
@@ -121,8 +122,8 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
     share = (n_classes - 1) / n_classes
     for k in range(n_classes):
         probability = probabilities[:, k]
-        own = np.maximum(probability * (1.0 - probability), MIN_WEIGHT)
-        hessian = _hessian(design, ridge, logits, k)
+        own = _weights(probability)
+        hessian = _hessian(design, ridge, own)
         solved = np.linalg.solve(hessian, design.T)
         leverage = (design * solved.T).sum(axis=1)
         step_of_row = leverage * (probability - classes[:, k])
@@ -131,10 +132,13 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
     return _softmax(left_out)
 
 
-def _hessian(design: FloatArray, ridge: FloatArray, logits: FloatArray, k: int) -> FloatArray:
+def _weights(probability: FloatArray) -> FloatArray:
+    """Return the weights of samples in the fit of a class."""
+    return np.maximum(probability * (1.0 - probability), MIN_WEIGHT)
+
+
+def _hessian(design: FloatArray, ridge: FloatArray, weight: FloatArray) -> FloatArray:
     """Return the matrix of second derivatives for one class."""
-    probability = _softmax(logits)[:, k]
-    weight = np.maximum(probability * (1.0 - probability), MIN_WEIGHT)
     hessian = (design * weight[:, np.newaxis]).T @ design
     hessian[np.diag_indices_from(hessian)] += ridge
     return np.asarray(hessian)

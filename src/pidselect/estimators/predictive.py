@@ -72,6 +72,9 @@ LEAST_MASS = 1e-12
 MAX_ODDS = 15.0
 MAX_LEVERAGE = 0.95
 
+#: Decimals of information in bits; more would depend on the order of summation.
+DECIMALS = 9
+
 #: Of a column: lines or effects, curves, and what enters products, each (n_samples, n_functions).
 Functions = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -81,7 +84,8 @@ def information(
 ) -> FloatArray:
     """Return the information of each candidate about the target given S in bits, (n_candidates,).
 
-    It is the mean of `gains`, or 0 where that is negative.
+    It is the mean of `gains`, or 0 where that is negative, without digits that depend on the order
+    of summation.
 
     Examples
     --------
@@ -94,7 +98,8 @@ def information(
     >>> information(block(y), Block(), [block(y != is_wrong), block(noise)]).round(1)
     array([0.3, 0. ])
     """
-    return np.maximum(gains(target, given, candidates, groups).mean(axis=1), 0.0)
+    found = gains(target, given, candidates, groups).mean(axis=1)
+    return np.round(np.maximum(found, 0.0), DECIMALS)
 
 
 def gains(

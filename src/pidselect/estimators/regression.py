@@ -118,7 +118,7 @@ class Projection:
 
     axes: FloatArray  # (n_samples, n_axes), orthonormal
     shrinkage: FloatArray  # (n_axes,)
-    means: _GroupMeans
+    means: GroupMeans
 
     def residual(self, functions: FloatArray) -> FloatArray:
         """Return functions, (n_samples, n_functions), without their fits."""
@@ -383,14 +383,14 @@ class Smoother:
     """
 
     given: Block
-    means: _GroupMeans
+    means: GroupMeans
     has_cells: bool
 
     @classmethod
     def of(cls, given: Block, groups: IntArray | None = None, has_cells: bool = True) -> Smoother:
         """Return the smoother of S; each group of rows has a mean of its own."""
         one_group = np.zeros(given.n_samples, dtype=np.int64)
-        return cls(given, _GroupMeans(one_group if groups is None else groups), has_cells)
+        return cls(given, GroupMeans(one_group if groups is None else groups), has_cells)
 
     @cached_property
     def designs(self) -> dict[str, FloatArray]:
@@ -647,7 +647,7 @@ def _spread(z: FloatArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _GroupMeans:
+class GroupMeans:
     """Means over the samples of each group."""
 
     groups: IntArray
@@ -674,10 +674,10 @@ class Ridge:
     axes: FloatArray  # (n_samples, n_axes), orthonormal
     shrinkage: FloatArray  # (n_penalties, n_axes)
     freedom: FloatArray  # (n_penalties,): degrees of freedom
-    means: _GroupMeans
+    means: GroupMeans
 
     @classmethod
-    def of(cls, basis: _Basis, means: _GroupMeans) -> Ridge:
+    def of(cls, basis: _Basis, means: GroupMeans) -> Ridge:
         """Return the regressions by all penalties that leave degrees of freedom."""
         n_samples = len(basis.features)
         centred = basis.features - means(basis.features)
@@ -751,7 +751,7 @@ def _fit(ridge: Ridge, responses: Sequence[_Response], only: str | None = None) 
             response.fits[view] = _Fit(view, left, error, ridge.basis.is_simple, projection)
 
 
-def _refine(responses: Sequence[_Response], z: FloatArray, means: _GroupMeans) -> None:
+def _refine(responses: Sequence[_Response], z: FloatArray, means: GroupMeans) -> None:
     """Fit responses that depend on S closely with metrics of their own, and piece by piece."""
     smooth = _kernel_features(z, z, SMOOTH)
     design = np.column_stack([np.ones(len(z)), z])
@@ -768,7 +768,7 @@ def _refine(responses: Sequence[_Response], z: FloatArray, means: _GroupMeans) -
                 _fit_one(response, view, np.concatenate([smooth, *parts], axis=1), means)
 
 
-def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMeans) -> None:
+def _fit_metrics(response: _Response, view: str, z: FloatArray, means: GroupMeans) -> None:
     """Learn a metric from the best fit so far and fit with it, in turns."""
     metric = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1]))
     widths: tuple[float, ...] = METRIC_WIDTHS
@@ -785,7 +785,7 @@ def _fit_metrics(response: _Response, view: str, z: FloatArray, means: _GroupMea
         metric = metric / widths[0]
 
 
-def _fit_one(response: _Response, view: str, features: FloatArray, means: _GroupMeans) -> None:
+def _fit_one(response: _Response, view: str, features: FloatArray, means: GroupMeans) -> None:
     """Fit one response in one view."""
     basis = _Basis(view, features, KERNEL_PENALTIES, False)
     _fit(Ridge.of(basis, means), [response], only=view)

@@ -32,12 +32,8 @@ from pidselect.significance.sequential import (
     decision,
     max_permutations,
 )
-from pidselect.significance.staged import ScoreTest
+from pidselect.significance.staged import PERMUTATIONS_TIMES_LEVEL, ScoreTest
 from pidselect.significance.surrogates import PermutationSampler
-
-#: A test for many features has no sequential form: this many permutations over alpha instead, 200
-#: at alpha = 0.05. A sequential test would need the most for some of the features.
-PERMUTATIONS_TIMES_ALPHA = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +116,10 @@ class SelectionContext:
 
     @property
     def fixed_n_permutations(self) -> int:
-        """The number of permutations of a test that is not sequential."""
+        """The number of permutations of a test that is not sequential, as one of many features."""
         if self.n_permutations is not None:
             return self.n_permutations
-        return min(math.ceil(PERMUTATIONS_TIMES_ALPHA / self.alpha), max_permutations(self.alpha))
+        return min(math.ceil(PERMUTATIONS_TIMES_LEVEL / self.alpha), max_permutations(self.alpha))
 
     def decide(self, observed: float, null: FloatArray) -> Decision:
         """Return the decision of a test after the permutations so far; without any, it rejects."""

@@ -22,7 +22,7 @@ from pidselect.selection.scoring import (
 )
 from pidselect.significance.permutation_test import first_largest, is_significant
 from pidselect.significance.score import FAMILIES
-from pidselect.significance.staged import Settings, StagedResult
+from pidselect.significance.staged import StagedResult, StagedSettings
 
 #: Significant candidates whose information is compared, those with the largest statistics.
 MOST_COMPARED = 5
@@ -184,7 +184,7 @@ def _test_sets(scores: ScoreCandidates, each_alone: bool, step_down: bool) -> St
         (given, some, (seed, *key, number))
         for number, (given, some) in enumerate(zip(sets, blocks, strict=True))
     ]
-    results = list(run(Settings.test, settings, tasks))
+    results = list(run(StagedSettings.test, settings, tasks))
     p_values, statistics = np.ones((2, len(scores.candidates)))
     functions = [""] * len(scores.candidates)
     for some, result in zip(places, results, strict=True):
@@ -197,9 +197,9 @@ def _test_sets(scores: ScoreCandidates, each_alone: bool, step_down: bool) -> St
     return replace(deciding, p_values=p_values, statistics=statistics, functions=named)
 
 
-def settings_of(context: SelectionContext, n_sets: int = 1) -> Settings:
+def settings_of(context: SelectionContext, n_sets: int = 1) -> StagedSettings:
     """Return the settings of the tests of a step."""
-    return Settings(
+    return StagedSettings(
         context.target,
         context.groups,
         context.surrogates[0],

@@ -17,17 +17,12 @@ is that of the score test. Functions of several dimensions, such as splines, are
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from pidselect.data import Block, FloatArray, IntArray
-from pidselect.significance.row_orders import nearest_samples
-from pidselect.significance.score import LEAST, NOTHING, Bound, Family, scaled
-
-#: Neighbours in S of each graph, at most a quarter of the samples.
-WIDTHS = (10, 40)
+from pidselect.data import FloatArray, IntArray
+from pidselect.significance.score import LEAST, NOTHING, Bound, Family
 
 #: Wilson and Hilferty's normal approximation of chi-square with one degree of freedom.
 CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
@@ -39,62 +34,47 @@ PAIRED = {"line": 2, "label": 2, "spline": 1}
 LOCAL_FAMILIES = ("powers", *PAIRED)
 
 
-@dataclass(frozen=True, eq=False)
-class LocalStatistics:
-    """Functions of candidates and of the target, and which samples are near in S."""
+def local_statistics(
+    made: Sequence[Family], bound: Bound, n_candidates: int, rows: IntArray
+) -> FloatArray:
+    """Return the statistics of candidates, (n_candidates, n_permutations)."""
+    found = np.full((n_candidates, len(rows)), NOTHING)
+    permuted = [moment[rows].transpose(2, 1, 0) for moment in bound.moments]
+    for family in made:
+        if family.name in ("powers", "label"):
+            pooled = pooled_statistics(family, permuted)
+            np.maximum.at(found, family.owners, pooled)
+        n_moments = PAIRED.get(family.name, 0)
+        for moment in permuted[:n_moments]:
+            members = zip(family.owners, family.functions, strict=True)
+            for owner, functions in members:
+                best = found[owner]
+                for graph in bound.graphs:
+                    value = pair_statistics(functions, graph, moment)
+                    np.maximum(best, value, out=best)
+    return found
 
-    made: Sequence[Family]
-    n_candidates: int
-    moments: tuple[FloatArray, ...]  # of the target, each (n_samples, n_directions)
-    graphs: tuple[tuple[IntArray, IntArray], ...]  # pairs of near samples
 
-    @classmethod
-    def of(cls, made: Sequence[Family], bound: Bound, n_candidates: int) -> LocalStatistics:
-        """Find near samples."""
-        graphs: tuple[tuple[IntArray, IntArray], ...] = ()
-        if len(bound.given) and bound.strata is None:
-            n_samples = len(bound.mean)
-            graphs = tuple(near_pairs(bound.given, n_samples, width) for width in WIDTHS)
-        return cls(made, n_candidates, target_moments(bound), graphs)
-
-    def statistics(self, rows: IntArray) -> FloatArray:
-        """Return the statistics of candidates, (n_candidates, n_permutations)."""
-        found = np.full((self.n_candidates, len(rows)), NOTHING)
-        permuted = [moment[rows].transpose(2, 1, 0) for moment in self.moments]
-        for family in self.made:
-            if family.name in ("powers", "label"):
-                pooled = self._pooled(family, permuted)
-                np.maximum.at(found, family.owners, pooled)
-            n_moments = PAIRED.get(family.name, 0)
-            for moment in permuted[:n_moments]:
-                members = zip(family.owners, family.functions, strict=True)
-                for owner, functions in members:
-                    best = found[owner]
-                    for graph in self.graphs:
-                        value = pair_statistics(functions, graph, moment)
-                        np.maximum(best, value, out=best)
-        return found
-
-    def _pooled(self, family: Family, permuted: Sequence[FloatArray]) -> FloatArray:
-        """Return the largest pooled sum of each member, (n_members, n_permutations)."""
-        members, n_samples, width = family.functions.shape
-        flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
-        squared = flat**2
-        n_permutations = permuted[0].shape[2]
-        best = np.full((len(flat), n_permutations), NOTHING)
-        for order, moment in enumerate(permuted):
-            for direction in moment:
-                variance = squared @ direction**2
-                total = flat @ direction
-                chi_square = total**2 / np.maximum(variance, LEAST)
-                root = np.cbrt(chi_square)
-                if order == 1 and family.name == "powers":  # squares by squares
-                    by_member = root.reshape(members, width, -1)
-                    by_member[~family.is_even, 1::3] = 0.0
-                normal = (root - CUBE_MEAN) / CUBE_DEVIATION
-                np.maximum(best, normal, out=best)
-        by_member = best.reshape(members, width, -1)
-        return np.asarray(by_member.max(axis=1))
+def pooled_statistics(family: Family, permuted: Sequence[FloatArray]) -> FloatArray:
+    """Return the largest pooled sum of each member, (n_members, n_permutations)."""
+    members, n_samples, width = family.functions.shape
+    flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
+    squared = flat**2
+    n_permutations = permuted[0].shape[2]
+    best = np.full((len(flat), n_permutations), NOTHING)
+    for order, moment in enumerate(permuted):
+        for direction in moment:
+            variance = squared @ direction**2
+            total = flat @ direction
+            chi_square = total**2 / np.maximum(variance, LEAST)
+            root = np.cbrt(chi_square)
+            if order == 1 and family.name == "powers":  # squares by squares
+                by_member = root.reshape(members, width, -1)
+                by_member[~family.is_even, 1::3] = 0.0
+            normal = (root - CUBE_MEAN) / CUBE_DEVIATION
+            np.maximum(best, normal, out=best)
+    by_member = best.reshape(members, width, -1)
+    return np.asarray(by_member.max(axis=1))
 
 
 def pair_statistics(
@@ -119,23 +99,3 @@ def pair_statistics(
         total = (direction * (matrix @ direction)).sum(axis=0)
         np.maximum(best, total / deviation, out=best)
     return best
-
-
-def target_moments(bound: Bound) -> tuple[FloatArray, ...]:
-    """Return the residuals of the target and, of numbers, their second and third moments."""
-    if bound.scale is None:
-        return (bound.mean,)
-    r = bound.mean
-    third = bound.centred(r**3 - 3.0 * r)
-    return r, bound.scale, scaled(third)
-
-
-def near_pairs(given: Block, n_samples: int, n_neighbours: int) -> tuple[IntArray, IntArray]:
-    """Return pairs of samples of which one is among the nearest of the other in S."""
-    n_near = min(n_neighbours, n_samples // 4)
-    nearest = nearest_samples(given, n_samples, n_neighbours=n_near)
-    own = np.repeat(np.arange(n_samples), nearest.shape[1])
-    pairs = np.stack([own, nearest.ravel()], axis=1)
-    pairs.sort(axis=1)
-    first, second = np.unique(pairs, axis=0).T
-    return first, second

@@ -179,6 +179,17 @@ def nearest_samples(
     return np.where(is_inside, found, own)
 
 
+def near_pairs(given: Block, n_samples: int, n_neighbours: int) -> tuple[IntArray, IntArray]:
+    """Return pairs of samples of which one is among the nearest of the other in S."""
+    n_near = min(n_neighbours, n_samples // 4)
+    nearest = nearest_samples(given, n_samples, n_neighbours=n_near)
+    own = np.repeat(np.arange(n_samples), nearest.shape[1])
+    pairs = np.stack([own, nearest.ravel()], axis=1)
+    pairs.sort(axis=1)
+    first, second = np.unique(pairs, axis=0).T
+    return first, second
+
+
 def _position(column: Column) -> FloatArray:
     """Return normal scores of a number, and indicators of the levels of a label."""
     if column.feature_type == "nominal":

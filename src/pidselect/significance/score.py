@@ -30,8 +30,8 @@ from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.logistic import fit_classes
-from pidselect.estimators.regression import Projection, Smoother, residuals, sized
-from pidselect.significance.row_orders import RowOrders, find_strata
+from pidselect.estimators.regression import GroupMeans, Projection, Smoother, residuals, sized
+from pidselect.significance.row_orders import RowOrders, find_strata, near_pairs
 
 #: Families of functions and their weights. Numbers have a line, labels indicators; missing values
 #: are one of their own.
@@ -76,6 +76,9 @@ DETERMINED = 1e-9
 
 #: Share of the deviance of classes below which S determines them.
 DETERMINED_DEVIANCE = 0.02
+
+#: Neighbours in S of each graph, at most a quarter of the samples.
+WIDTHS = (10, 40)
 
 #: Where nothing of a candidate is left: no statistic is smaller.
 NOTHING = -50.0
@@ -124,6 +127,22 @@ class Bound:
         z = np.concatenate([np.empty((len(self.mean), 0)), *columns], axis=1)
         return scaled(z[:, :MAX_PRODUCTS])
 
+    @cached_property
+    def moments(self) -> tuple[FloatArray, ...]:
+        """The residuals of the target and, of numbers, their second and third moments."""
+        if self.scale is None:
+            return (self.mean,)
+        r = self.mean
+        third = self.centred(r**3 - 3.0 * r)
+        return r, self.scale, scaled(third)
+
+    @cached_property
+    def graphs(self) -> tuple[tuple[IntArray, IntArray], ...]:
+        """Pairs of samples near in S, by the number of neighbours; none within strata."""
+        if not len(self.given) or self.strata is not None:
+            return ()
+        return tuple(near_pairs(self.given, len(self.mean), width) for width in WIDTHS)
+
     def centred(self, functions: FloatArray) -> FloatArray:
         """Return functions without what S explains of them."""
         return self.explained(functions)[0]
@@ -132,7 +151,7 @@ class Bound:
         """Return functions without what S explains of them, and whether it explains any of each."""
         if self.smoother is None:
             codes = self.orders.groups if self.orders.scheme == "global" else None
-            means = functions.mean(axis=0) if codes is None else _means(functions, codes)
+            means = functions.mean(axis=0) if codes is None else GroupMeans(codes)(functions)
             return functions - means, np.zeros(functions.shape[1], dtype=bool)
         left, is_explained = self.smoother.residual(functions)
         if self.projection is not None:
@@ -258,7 +277,9 @@ def families(
 
     singles = [place for place, block in enumerate(candidates) if _is_number(block)]
     numbers = [candidates[place].columns[0] for place in singles]
-    of_each = dict(zip(singles, _number_functions(numbers, bound), strict=True))
+    has_products = "product" in wanted
+    functions_of = _number_functions(numbers, bound, has_products)
+    of_each = dict(zip(singles, functions_of, strict=True))
     for place, block in enumerate(candidates):
         for name, some in of_each[place] if place in of_each else _block_functions(block, bound):
             add(place, name, some)
@@ -291,8 +312,10 @@ def _is_number(block: Block) -> bool:
     return len(block) == 1 and not _is_label(block.columns[0])
 
 
-def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions]:
-    """Return the functions of each column of numbers, by family."""
+def _number_functions(
+    columns: Sequence[Column], bound: Bound, has_products: bool = False
+) -> list[Functions]:
+    """Return the functions of each column of numbers, by family; products only if wanted."""
     if not columns:
         return []
     values = np.stack([column.values for column in columns], axis=1)
@@ -315,17 +338,21 @@ def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions
     for each in np.flatnonzero(is_fine & has_missing):
         present = np.flatnonzero(~np.isnan(values[:, each]))
         z[present, each] = _scores(evened[present][:, [each]])[:, 0]
-    remainder = np.nan_to_num(left) * np.sqrt(np.maximum(1.0 - explained, 0.0))
-    fits = _scores(scaled(_filled(values)) - remainder)
     found: list[Functions] = []
     for place, score in enumerate(z.T):
         absent = missing[:, place] if has_missing[place] else None
         functions = _functions_of_scores(score, int(levels[place]), absent)
-        of_s = [*bound.design.T, *([fits[:, place]] if explained[place] > 0 else [])]
-        factor = score[:, np.newaxis]
-        if levels[place] <= FEW_PRODUCTS:  # as those of a label, in powers
-            factor = dict(functions)["powers"]
-        functions += [("product", factor * column[:, np.newaxis]) for column in of_s]
+        if has_products:
+            factor = score[:, np.newaxis]
+            if levels[place] <= FEW_PRODUCTS:  # as those of a label, in powers
+                factor = dict(functions)["powers"]
+            of_s = list(bound.design.T)
+            if explained[place] > 0:
+                remainder = np.nan_to_num(left[:, [place]]) * np.sqrt(
+                    np.maximum(1.0 - explained[place], 0.0)
+                )
+                of_s.append(_scores(scaled(_filled(values[:, [place]])) - remainder)[:, 0])
+            functions += [("product", factor * column[:, np.newaxis]) for column in of_s]
         found.append(functions if is_left[place] else [])
     return found
 
@@ -510,13 +537,6 @@ def scaled(values: FloatArray) -> FloatArray:
 def _scores(values: FloatArray) -> FloatArray:
     """Return normal scores of columns."""
     return np.asarray(ndtri((rankdata(values, axis=0) - 0.375) / (len(values) + 0.25)))
-
-
-def _means(values: FloatArray, codes: IntArray) -> FloatArray:
-    """Return the mean of the stratum, or group, of every sample."""
-    sums = np.zeros((int(codes.max()) + 1, values.shape[1]))
-    np.add.at(sums, codes, values)
-    return np.asarray((sums / np.bincount(codes)[:, np.newaxis])[codes])
 
 
 def _orthonormal(values: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, IntArray
-from pidselect.significance.local import LOCAL_FAMILIES, LocalStatistics
+from pidselect.significance.local import LOCAL_FAMILIES, local_statistics
 from pidselect.significance.permutation_test import critical_value, is_significant
 from pidselect.significance.score import FAMILIES, NOTHING, Bound, bind, families, statistics
 
@@ -101,30 +101,21 @@ def staged_test(
     By default p-values are those of the maximum statistic. With `step_down` each candidate is
     compared with those that are not stronger, and both stages are run for all of them.
     """
-    result = StagedResult(
-        np.ones(len(candidates)),
-        np.full(len(candidates), NOTHING),
-        ("",) * len(candidates),
-        np.empty(0),
-        None,
-        1.0,
-    )
+    p_values = np.full(len(candidates), np.inf)
     for number, stage in enumerate(STAGES):
         part = share * stage.share
         test = _Stage(bound, candidates, stage, (*stream_key, number), step_down, run)
         found = test.result(level * part, n_permutations)
-        p_values = np.minimum(1.0, found.p_values / part)
-        if p_values.min() <= result.p_values.min() or not number:
-            p_values = np.minimum(result.p_values, p_values)
-            result = replace(found, p_values=p_values, share=part)
-        else:
-            result = replace(result, p_values=np.minimum(result.p_values, p_values))
-        if not step_down and is_significant(float(result.p_values.min()), level):
+        of_stage = np.minimum(1.0, found.p_values / part)
+        if of_stage.min() <= p_values.min():
+            deciding = replace(found, share=part)
+        p_values = np.minimum(p_values, of_stage)
+        if not step_down and is_significant(float(p_values.min()), level):
             break
-    return result
+    return replace(deciding, p_values=p_values)
 
 
-class Settings(NamedTuple):
+class StagedSettings(NamedTuple):
     """What the tests of several conditioning sets share."""
 
     target: Block
@@ -219,7 +210,7 @@ def task_statistics(
     wanted = LOCAL_FAMILIES if is_local else FAMILIES
     made = [] if bound.is_determined else families(candidates, bound, wanted)
     if is_local:
-        values = LocalStatistics.of(made, bound, n).statistics(rows)
+        values = local_statistics(made, bound, n, rows)
         null = values[:, 1:]
         if not keeps_all:
             null = null.max(axis=0, keepdims=True)
