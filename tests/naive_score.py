@@ -31,8 +31,8 @@ WEIGHTS = {
 NOTHING = -50.0
 
 Vector = np.ndarray
-#: Name of a family, whether its indicators are rare, whether S explains no square, its functions.
-NaiveFamily = tuple[str, bool, bool, list[Vector]]
+#: Name of a family, whether S explains no square, its functions.
+NaiveFamily = tuple[str, bool, list[Vector]]
 
 
 def normal_scores(values: Vector) -> Vector:
@@ -105,6 +105,7 @@ class NaiveBound:
             if joint.max() < 100:
                 columns = (Column("joint", "nominal", joint),)
         means, numbers, projection = [], [], None
+        self.is_even = True  # whether the size of residuals does not depend on S
         for column in columns:
             if column.feature_type == "nominal" or column.levels() == 2:
                 means += self.class_residuals(column)
@@ -159,7 +160,9 @@ class NaiveBound:
         missing = np.isnan(values)
         if np.where(missing, 0.0, values).std() < 1e-9:
             return [], projection
-        values = np.where(missing, np.nan, self.evened(np.where(missing, 0.0, values)))
+        evened, is_explained = self.evened(np.where(missing, 0.0, values))
+        self.is_even &= not is_explained
+        values = np.where(missing, np.nan, evened)
         function = np.where(missing, 0.0, values - np.nanmean(values))
         if column.levels() > 20:
             function = normal_scores(values)
@@ -170,16 +173,17 @@ class NaiveBound:
             functions = [self.left(f)[0] for f in functions]
         return [standardized(f) for f in functions], projection
 
-    def evened(self, left: Vector) -> Vector:
-        """Return residuals over the size that S explains of them."""
+    def evened(self, left: Vector) -> tuple[Vector, bool]:
+        """Return residuals over the size that S explains of them, and whether it explains any."""
         if self.smoother is None:
-            return left
+            return left, False
         size = np.log(left**2 + 0.05 * (left**2).mean())
         unexplained, is_explained = self.smoother.residual(size[:, np.newaxis])
         explained = size - size.mean() - unexplained[:, 0]
-        return left * np.exp(-explained / 2) if is_explained[0] else left
+        return (left * np.exp(-explained / 2), True) if is_explained[0] else (left, False)
 
     def class_residuals(self, column: Column) -> list[Vector]:
+        self.is_even &= self.smoother is None
         classes = indicators(column, 1)
         if len(classes) < 2:
             return []
@@ -219,7 +223,7 @@ def number_functions(column: Column, bound: NaiveBound) -> list[tuple[str, list[
     if np.where(missing, 0.0, left).std() < 1e-9:
         return []
     levels = column.levels()
-    evened = bound.evened(np.where(missing, np.nanmean(left), left))
+    evened, _ = bound.evened(np.where(missing, np.nanmean(left), left))
     z = np.where(missing, 0.0, standardized(evened))
     if levels > 20:
         z = normal_scores(np.where(missing, np.nan, evened))
@@ -266,8 +270,9 @@ def block_functions(block: Block, bound: NaiveBound) -> list[tuple[str, list[Vec
     for first, second in combinations(lines, 2):
         parts["square"] += [f * g for f in first for g in second]
     found = [(name, some) for name, some in parts.items() if len(some) <= n // 10]
+    found += [("scale", some) for name, some in found if name == "line"]
     products = [("product", [f * s for f in parts["line"]]) for s in bound.design]
-    return [*found, ("scale", parts["line"]), *products]
+    return [*found, *products]
 
 
 def families(block: Block, bound: NaiveBound) -> list[NaiveFamily]:
@@ -275,10 +280,9 @@ def families(block: Block, bound: NaiveBound) -> list[NaiveFamily]:
     found = []
     for name, functions in block_functions(block, bound):
         if functions:
-            is_rare = name == "label" and min(f.sum() for f in functions) < 30
             left = [bound.left(f, name == "label") for f in functions]
             is_even = not any(is_explained for _, is_explained in left[1:2])
-            found.append((name, is_rare, is_even, gram_schmidt([f for f, _ in left])))
+            found.append((name, is_even, gram_schmidt([f for f, _ in left])))
     return found
 
 
@@ -289,7 +293,7 @@ def statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> d
     """Return the statistic of a candidate in one order of the rows, by family."""
     best = dict.fromkeys(WEIGHTS, NOTHING)
     names = [name for name, *_ in found]
-    for name, is_rare, _, functions in found:
+    for name, _, functions in found:
         directions = bound.scale if name == "scale" else bound.mean
         used = [f for f in functions if (f**2).sum() > 0.5]
         if name not in WEIGHTS or not directions or not used:
@@ -297,10 +301,11 @@ def statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> d
         total = 0.0
         for f in used:
             effective = 1 / (f**4).sum()
-            prior = 10.0 if is_rare and effective < 30 else 0.0
             for direction in directions:
                 r = direction[row]
                 variance = (f**2 * r**2).sum()
+                prior = 10.0 if name == "label" and effective < 30 else 0.0
+                prior = 30.0 if bound.is_even else prior
                 variance = (effective * variance + prior) / (effective + prior)
                 total += (f * r).sum() ** 2 / max(variance, 1e-6)
         weight = WEIGHTS[name] / names.count(name)
@@ -315,7 +320,7 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
     if bound.scale is not None:
         third = [standardized(bound.left(r**3 - 3 * r)[0]) for r in bound.mean]
         moments = [bound.mean, bound.scale, third]
-    for name, _, is_even, functions in found:
+    for name, is_even, functions in found:
         for order, moment in enumerate(moments):
             for direction in moment:
                 r = direction[row]

@@ -201,8 +201,8 @@ def test_a_statistic_that_is_nan_is_never_significant(monkeypatch, everywhere):
     """Nor does it make others significant."""
     original = staged.task_statistics
 
-    def with_nan(bound, candidates, stage, rows, keeps_all):
-        observed, names, null = original(bound, candidates, stage, rows, keeps_all)
+    def with_nan(*task):
+        observed, names, null = original(*task)
         observed[0] = np.nan
         if everywhere:
             null = np.array(null)

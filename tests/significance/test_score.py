@@ -16,8 +16,8 @@ import naive_score
 from pidselect.data import Block, Column
 from pidselect.significance import score, staged
 from pidselect.significance.local import LOCAL_FAMILIES, local_statistics
-from pidselect.significance.score import NOTHING, bind, families, statistics
-from pidselect.significance.staged import staged_test, task_statistics
+from pidselect.significance.score import NOTHING, bind, families, functions_of, statistics
+from pidselect.significance.staged import Part, staged_test, task_statistics
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -120,9 +120,10 @@ def test_statistics_equal_the_twin(kind, given):
     candidates = candidates_of(rng, n, driver)
     rows = naive_rows(rng, n, 3)
     bound, twin = bind(target, conditions), naive_score.NaiveBound(target, conditions)
-    made = families(candidates, bound)
+    functions = functions_of(candidates, bound)
+    made = families(functions, bound)
     observed, null = statistics(made, bound, len(candidates), rows, True)
-    others = families(candidates, bound, LOCAL_FAMILIES)
+    others = families(functions, bound, LOCAL_FAMILIES)
     local = local_statistics(others, bound, len(candidates), rows)
     _, largest = statistics(made, bound, len(candidates), rows, False)
     np.testing.assert_array_equal(largest, null.max(axis=0, keepdims=True))
@@ -188,7 +189,8 @@ def test_log_p_is_that_of_chi_square_and_goes_on_beyond_it(freedom):
 
 def statistics_of(target, given, candidates, rows, stage="score", groups=None):
     """Return the statistics of every candidate in every order, (n_candidates, n_rows)."""
-    observed, _, null = task_statistics(bind(target, given, groups), candidates, stage, rows, True)
+    bound, part = bind(target, given, groups), Part(candidates)
+    observed, _, null = task_statistics(bound, part, stage, rows, True)
     return np.column_stack([observed, null])
 
 
@@ -304,7 +306,7 @@ def test_the_size_of_tasks_does_not_matter(monkeypatch, given, size, step_down):
 def test_functions_are_orthonormal_and_without_their_mean(seed, strata):
     _, _, target, given, candidates = example(seed, strata=strata)
     bound = bind(target, given if strata else NOBODY)
-    for family in families(candidates, bound):
+    for family in families(functions_of(candidates, bound), bound):
         for functions in family.functions:
             gram = functions.T @ functions
             kept = np.diag(gram) > 0.5

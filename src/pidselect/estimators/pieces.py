@@ -13,7 +13,6 @@ Transactions on Information Theory, for the moved boundary.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -119,25 +118,15 @@ def _best_cut(
     cuts = cuts[values[cuts - 1] < values[cuts]]
     if not len(cuts):
         return None, np.inf
+    sums = _Sums.up_to(design, y, cuts)
     step = -(-len(cuts) // N_CUTS)
-    errors = _errors_at(design, y, cuts[::step])
+    errors = sums.split_errors(slice(None, None, step))
     best = int(errors.argmin()) * step
     if step > 1:
         first = max(best - step + 1, 0)
-        cuts = cuts[first : best + step]
-        errors = _errors_at(design, y, cuts)
-        best = int(errors.argmin())
-    return column < values[cuts[best]], float(errors[best])
-
-
-def _errors_at(design: FloatArray, y: FloatArray, cuts: IntArray) -> FloatArray:
-    """Return the sum of squares of two lines for each number of samples on the left."""
-    bounds = [0, *cuts.tolist(), len(y)]
-    parts = [_Sums.of(design[start:end], y[start:end]) for start, end in pairwise(bounds)]
-    sums = [np.cumsum(each, axis=0) for each in zip(*parts, strict=True)]
-    left = _Sums(*(each[:-1] for each in sums))
-    right = _Sums(*(each[-1] - each[:-1] for each in sums))
-    return left.errors() + right.errors()
+        errors = sums.split_errors(slice(first, best + step))
+        best = first + int(errors.argmin())
+    return column < values[cuts[best]], float(errors.min())
 
 
 def _move(
@@ -172,6 +161,25 @@ class _Sums(NamedTuple):
     @classmethod
     def of(cls, design: FloatArray, y: FloatArray) -> _Sums:
         return cls(design.T @ design, design.T @ y, np.asarray(y @ y))
+
+    @classmethod
+    def up_to(cls, design: FloatArray, y: FloatArray, cuts: IntArray) -> _Sums:
+        """Return the sums over the samples before each cut, and over all."""
+        n_coefficients = design.shape[1]
+        rows = np.column_stack([design, y])
+        i, j = np.triu_indices(n_coefficients + 1)
+        ends = np.append(cuts, len(y)) - 1
+        upper = np.cumsum(rows[:, i] * rows[:, j], axis=0)[ends]
+        of_rows = np.empty((len(ends), n_coefficients + 1, n_coefficients + 1))
+        of_rows[:, i, j] = upper
+        of_rows[:, j, i] = upper
+        return cls(of_rows[:, :-1, :-1], of_rows[:, :-1, -1], of_rows[:, -1, -1])
+
+    def split_errors(self, cuts: slice) -> FloatArray:
+        """Return the sum of squares of two lines for each of some cuts."""
+        left = _Sums(*(each[:-1][cuts] for each in self))
+        right = _Sums(*(each[-1] - before for each, before in zip(self, left, strict=True)))
+        return left.errors() + right.errors()
 
     def slopes(self) -> FloatArray:
         n_coefficients = self.squares.shape[-1]

@@ -240,7 +240,7 @@ def _find_dependent(columns: Sequence[Column], ridges: Sequence[Ridge]) -> list[
     found: list[bool] = []
     for start in range(0, len(columns), BLOCK):
         some = columns[start : start + BLOCK]
-        numbers = [_numbers(column) for column in some]
+        numbers = [column.values for column in some]
         is_missing = np.stack([np.isnan(values) for values in numbers], axis=1)
         known = (~is_missing).sum(axis=0)
         least = np.ones(len(some))
@@ -258,14 +258,6 @@ def _find_dependent(columns: Sequence[Column], ridges: Sequence[Ridge]) -> list[
 def _weak(column: Column) -> float:
     """Return the R squared up to which a column is used as it is."""
     return WEAK_LABELS if column.feature_type == "nominal" else WEAK
-
-
-def _numbers(column: Column) -> FloatArray:
-    """Return the values of a column; 0 and 1 for two labels."""
-    if column.feature_type != "nominal":
-        return column.values
-    is_last = column.values == np.nanmax(column.values)
-    return np.where(np.isnan(column.values), np.nan, is_last)
 
 
 def _normal(values: FloatArray) -> FloatArray | None:
@@ -287,6 +279,19 @@ VIEWS: dict[str, Callable[[FloatArray], FloatArray | None]] = {
     "log": lambda values: np.log(values) if np.nanmin(values) > 0 else None,
     "normal": _normal,
 }
+
+
+def _mapped(values: FloatArray) -> FloatArray:
+    """Return a column in each view, (n_views, n_samples), standardized; NaN without a view."""
+    has_maps = len(np.unique(values[~np.isnan(values)])) > 2
+    found = [values, *((view(values) if has_maps else None) for view in list(VIEWS.values())[1:])]
+    nothing = np.full(len(values), np.nan)
+    return np.stack([nothing if one is None else _standardized(one) for one in found])
+
+
+def _order(values: FloatArray) -> IntArray:
+    """Return the order of the values that are present."""
+    return np.argsort(values[~np.isnan(values)], kind="stable")
 
 
 class _Fit(NamedTuple):
@@ -312,15 +317,11 @@ class _Response:
 
     @classmethod
     def of(cls, column: Column) -> _Response:
-        values = _numbers(column)
-        present = ~np.isnan(values)
-        kept = values[present]
-        has_views = len(np.unique(kept)) > 2
-        maps = list(VIEWS.items()) if has_views else [("raw", VIEWS["raw"])]
-        mapped = ((name, view(values)) for name, view in maps)
-        views = {name: _standardized(found) for name, found in mapped if found is not None}
+        present = ~np.isnan(column.values)
+        mapped = zip(VIEWS, column.made(_mapped), strict=True)
+        views = {view: found for view, found in mapped if not np.isnan(found[0])}
         scores = column.made(normal_scores)[present]
-        order = np.argsort(kept, kind="stable")
+        order = column.made(_order)
         fits = {view: _Fit(view, found, 1.0, True) for view, found in views.items()}
         return cls(column, views, ~present, order, scores, fits)
 

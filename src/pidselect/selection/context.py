@@ -127,7 +127,8 @@ class SelectionContext:
             return decision(observed, null, self.alpha)
         if self.n_permutations == 0:
             return "significant"
-        return fixed_decision(observed, null, self.alpha, self.n_permutations)
+        ends_if_futile = self.score_test is not None
+        return fixed_decision(observed, null, self.alpha, self.n_permutations, ends_if_futile)
 
     def p_values(self, observed: FloatArray, null: FloatArray) -> FloatArray:
         """Return the p-values of values that are tested against one null distribution."""

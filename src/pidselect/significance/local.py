@@ -39,7 +39,7 @@ def local_statistics(
 ) -> FloatArray:
     """Return the statistics of candidates, (n_candidates, n_permutations)."""
     found = np.full((n_candidates, len(rows)), NOTHING)
-    permuted = [moment[rows].transpose(2, 1, 0) for moment in bound.moments]
+    permuted = [moment.T.take(rows.T, axis=1) for moment in bound.moments]
     for family in made:
         if family.name in ("powers", "label"):
             pooled = pooled_statistics(family, permuted)
@@ -87,10 +87,9 @@ def pair_statistics(
     """
     first, second = graph
     weight = np.einsum("pk,pk->p", functions[first], functions[second])
-    n_samples = len(functions)
-    shape = (n_samples, n_samples)
-    matrix = csr_array((weight, (first, second)), shape=shape)
-    squared = csr_array((weight**2, (first, second)), shape=shape)
+    ends = first.searchsorted(np.arange(len(functions) + 1))
+    matrix = csr_array((weight, second, ends), shape=(len(functions), len(functions)))
+    squared = csr_array((weight**2, second, ends), shape=matrix.shape)
     best = np.full(permuted.shape[2], NOTHING)
     for direction in permuted:
         squares = direction**2

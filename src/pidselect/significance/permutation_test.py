@@ -26,6 +26,10 @@ TIE = 1e-10
 #: Rounding error of a level of significance such as 1 - 0.95.
 ROUNDING = 1e-12
 
+#: A test is futile if at least so many permutations have reached the observed value, and their
+#: share is so many times its level.
+FUTILE_NUMBER, FUTILE_SHARE = 3, 5.0
+
 
 def maximum_statistic(surrogates: FloatArray) -> FloatArray:
     """Return the largest value over candidates, the first axis, for every permutation."""
@@ -106,7 +110,11 @@ def is_significant(p_value: float, alpha: float) -> bool:
 
 
 def fixed_decision(
-    observed: float, null: FloatArray, alpha: float, n_permutations: int
+    observed: float,
+    null: FloatArray,
+    alpha: float,
+    n_permutations: int,
+    ends_if_futile: bool = False,
 ) -> Decision:
     """Return the decision of a test of so many permutations after the first of them.
 
@@ -115,7 +123,16 @@ def fixed_decision(
     n_reached = int((null >= observed - TIE).sum())
     if not is_significant((1 + n_reached) / (1 + n_permutations), alpha):
         return "not significant"
+    if ends_if_futile and is_futile(n_reached, len(null), alpha):
+        return "not significant"
     return "significant" if len(null) >= n_permutations else "open"
+
+
+def is_futile(n_reached: int, n_permutations: int, alpha: float) -> bool:
+    """Return whether so many of the first permutations have reached the observed value that the
+    test need not go on.
+    """
+    return n_reached >= max(FUTILE_NUMBER, FUTILE_SHARE * alpha * n_permutations)
 
 
 def fewest_permutations(alpha: float) -> int:

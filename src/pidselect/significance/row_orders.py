@@ -180,7 +180,7 @@ def nearest_samples(
 
 
 def near_pairs(given: Block, n_samples: int, n_neighbours: int) -> tuple[IntArray, IntArray]:
-    """Return pairs of samples of which one is among the nearest of the other in S."""
+    """Return pairs of samples of which one is among the nearest of the other in S, in order."""
     n_near = min(n_neighbours, n_samples // 4)
     nearest = nearest_samples(given, n_samples, n_neighbours=n_near)
     own = np.repeat(np.arange(n_samples), nearest.shape[1])

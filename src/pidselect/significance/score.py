@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, compress
 from typing import NamedTuple
 
 import numpy as np
@@ -55,9 +55,14 @@ FEW_LEVELS = 20
 #: up to which all its powers are.
 MAX_PRODUCTS, FEW_PRODUCTS = 30, 4
 
-#: Rows of the rarest level that has an indicator, and those below which its variance is mixed with
-#: that of all rows, as so many further rows: a self-normalised sum over k rows cannot exceed k.
-MIN_ROWS, RARE_ROWS, PRIOR_ROWS = 3, 30, 10.0
+#: Rows of the rarest level that has an indicator.
+MIN_ROWS = 3
+
+#: The variance of a function is mixed with that of all rows, as of so many further rows, unless the
+#: size of residuals depends on S, and then that of levels of few rows: a self-normalised sum over k
+#: rows cannot exceed k, and its denominator varies if they are few.
+PRIOR_ROWS = 30.0
+RARE_ROWS, RARE_PRIOR_ROWS = 30, 10.0
 
 #: Samples for every level of several labels together, and for every function of a feature.
 SAMPLES_PER_LEVEL = 10
@@ -96,7 +101,6 @@ class Family(NamedTuple):
     name: str  # of the family; products with each column of S are subfamilies
     owners: IntArray  # (n_members,): positions of candidates
     functions: FloatArray  # (n_members, n_samples, n_functions)
-    is_rare: bool  # indicators of levels of few rows
     is_even: NDArray[np.bool_]  # (n_members,): whether S does not explain the second function
 
 
@@ -112,6 +116,7 @@ class Bound:
     scale: FloatArray | None  # those of their squares; none of classes
     projection: Projection | None  # that of the target
     smoother: Smoother | None
+    is_even: bool = False  # whether the size of residuals does not depend on S
 
     @property
     def is_determined(self) -> bool:
@@ -185,15 +190,19 @@ def bind(
             target = Block((_joint(joint),))
     means, of_numbers = [], []
     projection: Projection | None = None
+    is_even = True
     for column in target.columns:
         if _is_class(column):
             means.append(_class_residuals(column, bound))
+            is_even &= smoother is None
             continue
-        left, own = _number_residuals(column, bound)
+        left, own, explains_size = _number_residuals(column, bound)
+        is_even &= not explains_size
         projection = projection or own
         means.append(left)
         of_numbers.append(left)
-    bound = replace(bound, projection=projection, mean=_orthonormal(np.concatenate(means, axis=1)))
+    mean = _orthonormal(np.concatenate(means, axis=1))
+    bound = replace(bound, projection=projection, mean=mean, is_even=is_even)
     if of_numbers:
         numbers = np.concatenate(of_numbers, axis=1)
         first, second = np.triu_indices(numbers.shape[1])
@@ -202,27 +211,27 @@ def bind(
     return bound
 
 
-def _evened(residual: FloatArray, bound: Bound) -> FloatArray:
+def _evened(residual: FloatArray, bound: Bound) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return residuals, (n_samples, n_columns), over the size that S explains of them.
 
-    Any function of S may divide a residual; samples of large noise would else outweigh all others.
+    Returns also of which it explains any. Any function of S may divide a residual; samples of large noise would else outweigh all others.
     """
     if bound.smoother is None:
-        return residual
+        return residual, np.zeros(residual.shape[1], dtype=np.bool_)
     squares = residual**2
     mean = squares.mean(axis=0)
     size = np.log(squares + LEAST_SQUARE * np.where(mean > 0, mean, 1.0))
     left, is_explained = bound.smoother.residual(size)
     explained = size - size.mean(axis=0) - left
-    return residual * np.where(is_explained, np.exp(-0.5 * explained), 1.0)
+    return residual * np.where(is_explained, np.exp(-0.5 * explained), 1.0), is_explained
 
 
 def _is_class(column: Column) -> bool:
     return column.feature_type == "nominal" or column.levels() == 2
 
 
-def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Projection | None]:
-    """Return what S leaves of a number, as normal scores, and the regression."""
+def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Projection | None, bool]:
+    """Return what S leaves of a number, as normal scores, the regression, and if S has its size."""
     left, projection = column, None
     if bound.smoother is not None:
         (found,) = residuals(bound.given, [column], bound.groups, 1, bound.smoother)
@@ -234,14 +243,15 @@ def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Project
     missing = np.isnan(left.values)
     values = np.where(missing, 0.0, left.values)
     if values.std() < DETERMINED:
-        return np.empty((len(values), 0)), projection
+        return np.empty((len(values), 0)), projection, False
     present = ~missing
     functions = np.zeros((len(values), 1))
-    kept = _evened(values[:, np.newaxis], bound)[present]
+    evened, is_explained = _evened(values[:, np.newaxis], bound)
+    kept = evened[present]
     functions[present] = _scores(kept) if column.levels() > FEW_LEVELS else kept - kept.mean()
     if missing.any():
         functions = np.column_stack([functions, missing])
-    return scaled(bound.centred(functions)), projection
+    return scaled(bound.centred(functions)), projection, bool(is_explained[0])
 
 
 def _class_residuals(column: Column, bound: Bound) -> FloatArray:
@@ -262,33 +272,34 @@ def _class_residuals(column: Column, bound: Bound) -> FloatArray:
 # --- functions of candidates ----------------------------------------------------------------------
 
 
+def functions_of(candidates: Sequence[Block], bound: Bound) -> list[Functions]:
+    """Return the functions of each candidate, by family."""
+    candidates = [sized(block) for block in candidates]
+    are_numbers = [_is_number(block) for block in candidates]
+    numbers = [block.columns[0] for block in compress(candidates, are_numbers)]
+    of_numbers = iter(_number_functions(numbers, bound))
+    return [
+        next(of_numbers) if is_number else _block_functions(block, bound)
+        for block, is_number in zip(candidates, are_numbers, strict=True)
+    ]
+
+
 def families(
-    candidates: Sequence[Block], bound: Bound, wanted: Collection[str] = FAMILIES
+    functions: Sequence[Functions], bound: Bound, wanted: Collection[str] = FAMILIES
 ) -> list[Family]:
     """Return the functions of candidates by family, orthonormal within each."""
-    candidates = [sized(block) for block in candidates]
-    made = dict[tuple[str, int, bool], list[tuple[int, FloatArray]]]()
-
-    def add(owner: int, name: str, functions: FloatArray) -> None:
-        if name in wanted and functions.shape[1]:
-            is_rare = name == "label" and functions.sum(axis=0).min() < RARE_ROWS
-            key = name, functions.shape[1], is_rare
-            made.setdefault(key, []).append((owner, functions))
-
-    singles = [place for place, block in enumerate(candidates) if _is_number(block)]
-    numbers = [candidates[place].columns[0] for place in singles]
-    has_products = "product" in wanted
-    functions_of = _number_functions(numbers, bound, has_products)
-    of_each = dict(zip(singles, functions_of, strict=True))
-    for place, block in enumerate(candidates):
-        for name, some in of_each[place] if place in of_each else _block_functions(block, bound):
-            add(place, name, some)
-    return [_family(name, members, is_rare, bound) for (name, _, is_rare), members in made.items()]
+    made = dict[tuple[str, int], list[tuple[int, FloatArray]]]()
+    for owner, own in enumerate(functions):
+        for name, some in own:
+            if name in wanted and some.shape[1]:
+                made.setdefault((name, some.shape[1]), []).append((owner, some))
+    found = [_family(name, members, bound) for (name, _), members in made.items()]
+    if "scale" in wanted:  # by the lines of numbers
+        found += [family._replace(name="scale") for family in found if family.name == "line"]
+    return found
 
 
-def _family(
-    name: str, members: Sequence[tuple[int, FloatArray]], is_rare: bool, bound: Bound
-) -> Family:
+def _family(name: str, members: Sequence[tuple[int, FloatArray]], bound: Bound) -> Family:
     """Return functions of several candidates without what S explains of them."""
     functions = np.stack([some for _, some in members], axis=1)
     n_samples, n_members, width = functions.shape
@@ -301,7 +312,7 @@ def _family(
     by_member = left.reshape(functions.shape).transpose(1, 0, 2)
     is_even = np.logical_not(is_explained.reshape(n_members, width)[:, 1:2].any(axis=1))
     owners = np.array([owner for owner, _ in members])
-    return Family(name, owners, _orthonormalised(by_member), is_rare, is_even)
+    return Family(name, owners, _orthonormalised(by_member), is_even)
 
 
 def _is_label(column: Column) -> bool:
@@ -312,10 +323,8 @@ def _is_number(block: Block) -> bool:
     return len(block) == 1 and not _is_label(block.columns[0])
 
 
-def _number_functions(
-    columns: Sequence[Column], bound: Bound, has_products: bool = False
-) -> list[Functions]:
-    """Return the functions of each column of numbers, by family; products only if wanted."""
+def _number_functions(columns: Sequence[Column], bound: Bound) -> list[Functions]:
+    """Return the functions of each column of numbers, by family."""
     if not columns:
         return []
     values = np.stack([column.values for column in columns], axis=1)
@@ -330,7 +339,7 @@ def _number_functions(
     else:
         left = np.where(missing, np.nan, bound.centred(_filled(values)))
     is_left = np.where(missing, 0.0, left).std(axis=0) >= DETERMINED
-    evened = _evened(_filled(left), bound)
+    evened, _ = _evened(_filled(left), bound)
     z = np.where(missing, 0.0, scaled(evened))
     is_fine = levels > FEW_LEVELS
     whole = np.flatnonzero(is_fine & ~has_missing)
@@ -342,17 +351,15 @@ def _number_functions(
     for place, score in enumerate(z.T):
         absent = missing[:, place] if has_missing[place] else None
         functions = _functions_of_scores(score, int(levels[place]), absent)
-        if has_products:
-            factor = score[:, np.newaxis]
-            if levels[place] <= FEW_PRODUCTS:  # as those of a label, in powers
-                factor = dict(functions)["powers"]
-            of_s = list(bound.design.T)
-            if explained[place] > 0:
-                remainder = np.nan_to_num(left[:, [place]]) * np.sqrt(
-                    np.maximum(1.0 - explained[place], 0.0)
-                )
-                of_s.append(_scores(scaled(_filled(values[:, [place]])) - remainder)[:, 0])
-            functions += [("product", factor * column[:, np.newaxis]) for column in of_s]
+        factor = score[:, np.newaxis]
+        if levels[place] <= FEW_PRODUCTS:  # as those of a label, in powers
+            factor = dict(functions)["powers"]
+        of_s = list(bound.design.T)
+        if explained[place] > 0:
+            remainder = np.nan_to_num(left[:, [place]])
+            remainder *= np.sqrt(max(1.0 - explained[place], 0.0))
+            of_s.append(_scores(scaled(_filled(values[:, [place]])) - remainder)[:, 0])
+        functions += [("product", factor * column[:, np.newaxis]) for column in of_s]
         found.append(functions if is_left[place] else [])
     return found
 
@@ -370,7 +377,6 @@ def _functions_of_scores(
         ("square", powers[:, 1:2]),
         ("powers", powers),
         ("spline", cubes),
-        ("scale", powers[:, :1]),
     ]
     if missing is not None:
         powers[missing], cubes[missing] = 0.0, 0.0
@@ -419,7 +425,7 @@ def _block_functions(block: Block, bound: Bound) -> Functions:
     most, line = len(nothing) // SAMPLES_PER_LEVEL, joined["line"]
     products = [("product", line * s[:, np.newaxis]) for s in bound.design.T]
     kept = [(name, some) for name, some in joined.items() if some.shape[1] <= most]
-    return [*kept, ("scale", line), *products]
+    return [*kept, *products]
 
 
 def _joint(codes: IntArray) -> Column:
@@ -476,7 +482,7 @@ def statistics(
         number = names.index(family.name)
         n_members = counts[number, family.owners]
         weight = np.log(FAMILIES[family.name] / n_members)
-        sums, freedom = _sums(family, part, rows)
+        sums, freedom = _sums(family, part, rows, bound.is_even)
         freedom *= part.shape[1]
         value = _log_p(sums[:, :1], freedom[:, np.newaxis])[:, 0] + weight
         np.maximum.at(observed[number], family.owners, np.where(freedom > 0, value, NOTHING))
@@ -494,22 +500,22 @@ def statistics(
     return observed, null
 
 
-def _sums(family: Family, part: FloatArray, rows: IntArray) -> tuple[FloatArray, IntArray]:
+def _sums(
+    family: Family, part: FloatArray, rows: IntArray, is_even: bool
+) -> tuple[FloatArray, IntArray]:
     """Return self-normalised sums of functions, (n_members, n_permutations), and their numbers."""
     members, n_samples, width = family.functions.shape
     flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
     squares = flat**2
     total = np.zeros((len(flat), len(rows)))
     fourth = (squares**2).sum(axis=1)
-    effective = 1.0 / np.maximum(fourth, 1e-300)
-    prior = np.where(effective < RARE_ROWS, PRIOR_ROWS, 0.0) if family.is_rare else None
+    effective = 1.0 / np.maximum(fourth, 1.0 / n_samples)[:, np.newaxis]  # rows
+    is_rare = effective < RARE_ROWS if family.name == "label" else False
+    prior = PRIOR_ROWS if is_even else np.where(is_rare, RARE_PRIOR_ROWS, 0.0)
     for direction in part.T:
         permuted = direction[rows].T
-        variance = squares @ permuted**2
-        if prior is not None:
-            mixed = effective[:, np.newaxis] * variance + prior[:, np.newaxis]
-            variance = mixed / (effective + prior)[:, np.newaxis]
-        total += (flat @ permuted) ** 2 / np.maximum(variance, LEAST)
+        variance = effective * (squares @ permuted**2) + prior
+        total += (flat @ permuted) ** 2 * (effective + prior) / np.maximum(variance, LEAST)
     freedom = (squares.sum(axis=1) > 0.5).reshape(members, width).sum(axis=1)
     return total.reshape(members, width, -1).sum(axis=1), freedom
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise, starmap
 from typing import Any, NamedTuple
 
@@ -19,18 +19,26 @@ from sklearn.base import BaseEstimator
 
 from pidselect.data import Block, FloatArray, IntArray
 from pidselect.significance.local import LOCAL_FAMILIES, local_statistics
-from pidselect.significance.permutation_test import critical_value, is_significant
-from pidselect.significance.score import FAMILIES, NOTHING, Bound, bind, families, statistics
+from pidselect.significance.permutation_test import critical_value, is_futile, is_significant
+from pidselect.significance.score import (
+    FAMILIES,
+    NOTHING,
+    Bound,
+    Family,
+    bind,
+    families,
+    functions_of,
+    statistics,
+)
 
 #: Permutations of a stage, over its level.
 PERMUTATIONS_TIMES_LEVEL = 10
 
-#: A stage ends if at least so many permutations have reached the largest observed statistic, and
-#: their share is so many times its level.
-FUTILE_NUMBER, FUTILE_SHARE = 3, 8.0
-
 #: Values of one column in the candidates of a task; they do not depend on the number of workers.
 TASK_VALUES, MAX_TASK = 2**17, 256
+
+#: Values of all candidates up to which their functions are kept for further permutations.
+MAX_KEPT = 2**21
 
 #: Difference of statistics, relative to their size, up to which they are tied.
 TIE = 1e-9
@@ -101,10 +109,10 @@ def staged_test(
     By default p-values are those of the maximum statistic. With `step_down` each candidate is
     compared with those that are not stronger, and both stages are run for all of them.
     """
-    p_values = np.full(len(candidates), np.inf)
+    p_values, parts = np.full(len(candidates), np.inf), _parts(candidates, len(bound.mean))
     for number, stage in enumerate(STAGES):
         part = share * stage.share
-        test = _Stage(bound, candidates, stage, (*stream_key, number), step_down, run)
+        test = _Stage(bound, parts, stage, (*stream_key, number), step_down, run)
         found = test.result(level * part, n_permutations)
         of_stage = np.minimum(1.0, found.p_values / part)
         if of_stage.min() <= p_values.min():
@@ -142,13 +150,21 @@ class StagedSettings(NamedTuple):
         """Return the statistics of the first stage given a set, (n_candidates,)."""
         bound = bind(self.target, given, self.groups, self.scheme)
         rows = np.arange(len(bound.mean))[np.newaxis]
-        return task_statistics(bound, candidates, STAGES[0].name, rows, True)[0]
+        return task_statistics(bound, Part(candidates), STAGES[0].name, rows, True)[0]
+
+
+def _parts(candidates: Sequence[Block], n_samples: int) -> list[Part]:
+    """Return the candidates of each task."""
+    size = max(1, min(MAX_TASK, TASK_VALUES // n_samples))
+    keeps = n_samples * len(candidates) <= MAX_KEPT
+    starts = range(0, len(candidates), size)
+    return [Part(candidates[start : start + size], keeps) for start in starts]
 
 
 @dataclass(frozen=True, eq=False)
 class _Stage:
     bound: Bound
-    candidates: Sequence[Block]
+    parts: Sequence[Part]
     stage: Stage
     stream_key: tuple[int, ...]
     keeps_all: bool
@@ -166,7 +182,7 @@ class _Stage:
             n_reached = int(is_reached(observed.max(), largest).sum())
             if not is_significant((1 + n_reached) / (1 + n), level):
                 break
-            if n_reached >= max(FUTILE_NUMBER, FUTILE_SHARE * level * stop):
+            if is_futile(n_reached, stop, level):
                 break
         critical = critical_value(largest, level) if len(largest) == n else None
         p_values = self._p_values(observed, null)
@@ -189,27 +205,43 @@ class _Stage:
         n_samples = len(self.bound.mean)
         rows = self.bound.orders(self.stream_key, numbers)
         rows = np.concatenate([np.arange(n_samples)[np.newaxis], rows])
-        size = max(1, min(MAX_TASK, TASK_VALUES // n_samples))
-        tasks = [
-            (self.candidates[start : start + size], self.stage.name, rows, self.keeps_all)
-            for start in range(0, len(self.candidates), size)
-        ]
-        parts = self.run(task_statistics, self.bound, tasks)
-        observed, families_of, null = zip(*parts, strict=True)
+        tasks = [(part, self.stage.name, rows, self.keeps_all) for part in self.parts]
+        found = self.run(task_statistics, self.bound, tasks)
+        observed, families_of, null = zip(*found, strict=True)
         joined = np.concatenate(null) if self.keeps_all else np.max(null, axis=0)
         names = tuple(name for some in families_of for name in some)
         return np.concatenate(observed), names, joined
 
 
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some candidates of a test; in one process, their functions are made once."""
+
+    candidates: Sequence[Block]
+    keeps: bool = True
+    _kept: dict[str, Any] = field(default_factory=dict)
+
+    def families(self, bound: Bound, stage: str) -> list[Family]:
+        """Return the functions of a stage."""
+        if bound.is_determined:
+            return []
+        if (found := self._kept.get(stage)) is not None:
+            return list(found)
+        if (functions := self._kept.get("all")) is None:
+            functions = functions_of(self.candidates, bound)
+        found = families(functions, bound, LOCAL_FAMILIES if stage == "local" else FAMILIES)
+        if self.keeps:
+            self._kept.update({"all": functions, stage: found})
+        return found
+
+
 def task_statistics(
-    bound: Bound, candidates: Sequence[Block], stage: str, rows: IntArray, keeps_all: bool
+    bound: Bound, part: Part, stage: str, rows: IntArray, keeps_all: bool
 ) -> tuple[FloatArray, tuple[str, ...], FloatArray]:
     """Return the statistics of some candidates, their families, and those of permutations."""
-    n = len(candidates)
-    is_local = stage == "local"
-    wanted = LOCAL_FAMILIES if is_local else FAMILIES
-    made = [] if bound.is_determined else families(candidates, bound, wanted)
-    if is_local:
+    n = len(part.candidates)
+    made = part.families(bound, stage)
+    if stage == "local":
         values = local_statistics(made, bound, n, rows)
         null = values[:, 1:]
         if not keeps_all:
@@ -231,5 +263,5 @@ def _batches(first: int, n: int) -> Iterator[int]:
     stop = 0
     while stop < n:
         yield stop
-        stop = min(n, max(first, 4 * stop))
+        stop = min(n, max(first, 2 * stop))
     yield n
