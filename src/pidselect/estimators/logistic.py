@@ -63,10 +63,9 @@ def fit_classes(smoother: Smoother, classes: FloatArray) -> ClassFit:
         order = np.argsort(-shrinkage, kind="stable")[:n_axes]
         axes = ridge.axes[:, order]
         kept = np.clip(shrinkage[order], 1e-12, 1.0 - 1e-12)
-        start = None
         for factor in FACTORS:
             penalty = factor * (1.0 - kept) / kept
-            probabilities, start = _fit(axes, penalty, classes, start)
+            probabilities = _fit(axes, penalty, classes)
             fit = ClassFit(probabilities, _deviance(probabilities, classes))
             if fit.deviance < best.deviance:
                 best = fit
@@ -91,13 +90,8 @@ def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge
     return [(ridge, shrinkage) for _, ridge, shrinkage in wanted]
 
 
-def _fit(
-    axes: FloatArray, penalty: FloatArray, classes: FloatArray, start: FloatArray | None = None
-) -> tuple[FloatArray, FloatArray]:
-    """Return probabilities of left-out samples, and coefficients, from which others may start.
-
-    The penalty is relative to the mean weight.
-    """
+def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArray:
+    """Return probabilities of left-out samples; the penalty is relative to the mean weight."""
     n_samples, n_classes = classes.shape
     frequency = classes.mean(axis=0)
     variance = float((frequency * (1.0 - frequency)).mean())
@@ -105,8 +99,6 @@ def _fit(
     ridge = np.concatenate([[RIDGE], n_samples * variance * penalty])
     coefficients = np.zeros((design.shape[1], n_classes))
     coefficients[0] = np.log(frequency)
-    if start is not None:
-        coefficients = start.copy()
     logits = design @ coefficients
     curvature = 2.0 if n_classes == 2 else CURVATURE
     for number in range(MAX_STEPS):
@@ -137,7 +129,7 @@ def _fit(
     share = (n_classes - 1) / n_classes
     remainder = np.maximum(1.0 - weights * leverage, 0.1)
     left_out = logits + share * leverage * (probabilities - classes) / remainder
-    return _softmax(left_out), coefficients
+    return _softmax(left_out)
 
 
 def _weights(probability: FloatArray) -> FloatArray:
