@@ -118,7 +118,7 @@ def left_out(groups: list[tuple[list[Array], bool]], response: Array, is_class: 
     for iteration in range(predictive.N_ITERATIONS):
         if is_class:
             share = np.array([1 / (1 + exp(-x)) for x in fitted])
-            if iteration in predictive.UPDATES:
+            if iteration in predictive.UPDATES or left_in.sum() <= predictive.FEW_FUNCTIONS:
                 weight = np.array([max(p * (1 - p), predictive.LEAST_WEIGHT) for p in share])
             working = fitted + (response - share) / weight
         penalty = np.zeros(features.shape[1])

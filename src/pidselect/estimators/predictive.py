@@ -59,10 +59,11 @@ MAX_CLASSES = 12
 DOUBT = 0.6
 DOUBT_OF_PRODUCTS = 2.0
 
-#: Iterations of a fit, those that find weights of rows, and the squared change of predictions, in
-#: variances, at which they end; iterations for the weights of a mixture.
+#: Iterations of a fit, those that find weights of rows where there are more functions than a few,
+#: and the squared change of predictions, in variances, at which they end; those for a mixture.
 N_ITERATIONS = 12
-UPDATES = (0, 1, 2, 3, 5, 8)
+UPDATES = (0, 1, 3, 5, 8)
+FEW_FUNCTIONS = 100
 TOLERANCE = 1e-6
 N_WEIGHTS = 30
 
@@ -255,7 +256,7 @@ def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> 
     for iteration in range(N_ITERATIONS):
         if is_class:
             share = expit(fitted)
-            if iteration in UPDATES:
+            if iteration in UPDATES or len(features) <= FEW_FUNCTIONS:
                 weight = np.maximum(share * (1.0 - share), LEAST_WEIGHT)
                 root = features * np.sqrt(weight)
                 gram = root @ root.T if iteration else weight[0] * gram
