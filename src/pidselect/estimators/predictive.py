@@ -64,7 +64,7 @@ DOUBT_OF_PRODUCTS = 2.0
 N_ITERATIONS = 12
 UPDATES = (0, 1, 3, 5, 8)
 FEW_FUNCTIONS = 100
-TOLERANCE = 1e-6
+TOLERANCE = 1e-8
 N_WEIGHTS = 30
 
 #: Rows up to which the predictions from a set are kept.
