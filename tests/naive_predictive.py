@@ -113,20 +113,25 @@ def left_out(groups: list[tuple[list[Array], bool]], response: Array, is_class: 
     unit = [1 / max(sum((f**2).mean() for f in functions), 1e-12) for functions, _ in groups]
     variance = [predictive.FIRST_VARIANCE * one for one in unit]
     weight, working, fitted = np.ones(n), response, np.zeros(n)
+    coefficients, left_in = np.zeros(features.shape[1]), np.ones(features.shape[1])
     noise = 1.0 if is_class else 0.5 * response.var()
     for iteration in range(predictive.N_ITERATIONS):
         if is_class:
             share = np.array([1 / (1 + exp(-x)) for x in fitted])
-            weight = np.array([max(p * (1 - p), predictive.LEAST_WEIGHT) for p in share])
+            if iteration in predictive.UPDATES or left_in.sum() <= predictive.FEW_FUNCTIONS:
+                weight = np.array([max(p * (1 - p), predictive.LEAST_WEIGHT) for p in share])
             working = fitted + (response - share) / weight
         penalty = np.zeros(features.shape[1])
         for place, one in zip(places, variance, strict=True):
             penalty[list(place)] = 1 / one
+        before = coefficients
         covariance, coefficients = solved(features, weight / noise, working, penalty)
         fitted = features @ coefficients
         if is_class:
             fitted = np.clip(fitted, -predictive.MAX_ODDS, predictive.MAX_ODDS)
-        if iteration == predictive.N_ITERATIONS - 1:
+        moved = features @ (left_in * (coefficients - before))
+        change = (weight * moved**2).mean() / noise
+        if change < predictive.TOLERANCE or iteration == predictive.N_ITERATIONS - 1:
             break
         freedom = [sum(1 - covariance[j, j] * penalty[j] for j in place) for place in places]
         if not is_class:
@@ -141,6 +146,7 @@ def left_out(groups: list[tuple[list[Array], bool]], response: Array, is_class: 
             variance[g] = min(variance[g], 1e4 * unit[g])
             if freedom[g] <= predictive.NO_FREEDOM:
                 variance[g] = 1e-12 * unit[g]
+                left_in[list(place)] = 0.0
     found = np.empty(n)
     for i in range(n):
         leverage = features[i] @ covariance @ features[i] * weight[i] / noise

@@ -55,10 +55,16 @@ def mixed_table(rng, n, n_levels=3):
 # --- the twin -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_levels", [0, 2, 4])
+@pytest.mark.parametrize(("n_levels", "few"), [(0, 100), (2, 100), (2, 20), (4, 20)])
 @drawn(seeds)
 @settings(max_examples=6)
-def test_gains_equal_those_of_the_naive_twin(n_levels, seed):
+def test_gains_equal_those_of_the_naive_twin(n_levels, few, seed):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(predictive, "FEW_FUNCTIONS", few)
+        check_against_twin(n_levels, seed)
+
+
+def check_against_twin(n_levels, seed):
     rng = np.random.default_rng(seed)
     columns, cause, classes = mixed_table(rng, 50, max(n_levels, 2))
     target = label(classes, "y") if n_levels else block(cause, name="y")

@@ -78,11 +78,11 @@ class Column:
     def _made(self) -> dict[Any, NDArray[Any]]:
         return {}
 
-    def made(self, make: Callable[[FloatArray], NDArray[Any]]) -> NDArray[Any]:
-        """Return ``make(values)``, which is computed once; not to be written to."""
-        if make not in self._made:
-            self._made[make] = make(self.values)
-        return self._made[make]
+    def made(self, make: Callable[[FloatArray], NDArray[Any]], key: Any = None) -> NDArray[Any]:
+        """Return ``make(values)``, computed once for a key, or `make`; not to be written to."""
+        if (key or make) not in self._made:
+            self._made[key or make] = make(self.values)
+        return self._made[key or make]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Column, (self.name, self.feature_type, self.values, self.labels)

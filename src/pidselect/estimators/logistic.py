@@ -11,9 +11,11 @@ Pregibon (1981), Logistic regression diagnostics, Annals of Statistics.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
 
 from pidselect.data import FloatArray
 from pidselect.estimators.regression import Ridge, Smoother
@@ -27,10 +29,11 @@ N_BASES = 3
 #: Factors of the penalty that is best for squared error.
 FACTORS = (1.0, 0.1, 10.0)
 
-#: Newton steps, the share of each, as those of the classes are taken at once, and the largest
-#: change of a logit at which they end.
+#: Newton steps, those at which weights of samples are found, their factor for three classes or
+#: more, as steps of classes are taken at once, and the largest change of a logit at which they end.
 MAX_STEPS = 25
-STEP = 0.5
+WEIGHTED = (0, 1, 2, 4, 7, 11, 16)
+CURVATURE = 1.5
 TOLERANCE = 1e-3
 
 #: Penalty of the constant.
@@ -97,18 +100,17 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
     coefficients = np.zeros((design.shape[1], n_classes))
     coefficients[0] = np.log(frequency)
     logits = design @ coefficients
-    for _ in range(MAX_STEPS):
+    curvature = 2.0 if n_classes == 2 else CURVATURE
+    for number in range(MAX_STEPS):
         probabilities = _softmax(logits)
-        errors = classes - probabilities
-        step = np.zeros_like(coefficients)
-        for k in range(n_classes):
-            if n_classes == 2 and k == 1:
-                step[:, 1] = -step[:, 0]
-                break
-            gradient = design.T @ errors[:, k]
-            gradient -= ridge * coefficients[:, k]
-            hessian = _hessian(design, ridge, _weights(probabilities[:, k]))
-            step[:, k] = STEP * np.linalg.solve(hessian, gradient)
+        if number in WEIGHTED:
+            roots = _roots(design, ridge, curvature * _weights(probabilities))
+        gradient = design.T @ (classes - probabilities) - ridge[:, np.newaxis] * coefficients
+        solved = [
+            cho_solve((root, True), of_class, check_finite=False)
+            for root, of_class in zip(cycle(roots), gradient.T, strict=False)
+        ]
+        step = np.transpose(solved - np.mean(solved, axis=0))
         change = design @ step
         largest = float(np.abs(change).max())
         scale = min(1.0, MAX_CHANGE / max(largest, MIN_PROBABILITY))
@@ -116,19 +118,17 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
         logits += scale * change
         if largest < TOLERANCE:
             break
-    left_out = logits.copy()
     probabilities = _softmax(logits)
+    weights = _weights(probabilities)
+    halves = [
+        solve_triangular(root, design.T, lower=True, check_finite=False)
+        for root in _roots(design, ridge, weights)
+    ]
+    leverage = np.stack([(half**2).sum(axis=0) for half in halves], axis=1)
     # Logits are relative: those of K classes share the step of one.
     share = (n_classes - 1) / n_classes
-    for k in range(n_classes):
-        probability = probabilities[:, k]
-        own = _weights(probability)
-        hessian = _hessian(design, ridge, own)
-        solved = np.linalg.solve(hessian, design.T)
-        leverage = (design * solved.T).sum(axis=1)
-        step_of_row = leverage * (probability - classes[:, k])
-        remainder = np.maximum(1.0 - own * leverage, 0.1)
-        left_out[:, k] += share * step_of_row / remainder
+    remainder = np.maximum(1.0 - weights * leverage, 0.1)
+    left_out = logits + share * leverage * (probabilities - classes) / remainder
     return _softmax(left_out)
 
 
@@ -137,11 +137,15 @@ def _weights(probability: FloatArray) -> FloatArray:
     return np.maximum(probability * (1.0 - probability), MIN_WEIGHT)
 
 
-def _hessian(design: FloatArray, ridge: FloatArray, weight: FloatArray) -> FloatArray:
-    """Return the matrix of second derivatives for one class."""
-    hessian = (design * weight[:, np.newaxis]).T @ design
-    hessian[np.diag_indices_from(hessian)] += ridge
-    return np.asarray(hessian)
+def _roots(design: FloatArray, ridge: FloatArray, weights: FloatArray) -> list[FloatArray]:
+    """Return Cholesky factors of second derivatives for each class; those of two are one."""
+    found = []
+    for weight in weights.T[: 1 if weights.shape[1] == 2 else None]:
+        weighted = design * np.sqrt(weight)[:, np.newaxis]
+        hessian = weighted.T @ weighted
+        hessian[np.diag_indices_from(hessian)] += ridge
+        found.append(np.linalg.cholesky(hessian))
+    return found
 
 
 def _softmax(logits: FloatArray) -> FloatArray:

@@ -25,13 +25,16 @@ Statistics and Computing, for what is estimated.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations, groupby
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from itertools import combinations
 from math import comb
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtri
 from scipy.special import expit, ndtr, ndtri
 
 from pidselect.data import Block, Column, FloatArray, IntArray
@@ -56,26 +59,34 @@ MAX_CLASSES = 12
 DOUBT = 0.6
 DOUBT_OF_PRODUCTS = 2.0
 
-#: Iterations of a fit, and for the weights of a mixture; numbers that are fitted at once.
+#: Iterations of a fit, those that find weights of rows where there are more functions than a few,
+#: and the squared change of predictions, in variances, at which they end; those for a mixture.
 N_ITERATIONS = 12
+UPDATES = (0, 1, 3, 5, 8)
+FEW_FUNCTIONS = 100
+TOLERANCE = 1e-8
 N_WEIGHTS = 30
-BATCH = 2**20
+
+#: Rows up to which the predictions from a set are kept.
+MAX_KEPT = 2**16
 
 #: Variance of the functions of a group at first; degrees of freedom of a group that is left out.
 FIRST_VARIANCE = 0.1
 NO_FREEDOM = 0.1
 
-#: Least variance, weight of a row, and mass of a value; largest log odds and leverage.
+#: Least variance, weight of a row, and mass of a value; largest log odds and leverage; added to a
+#: diagonal, relative to it.
 LEAST_VARIANCE = 1e-6
 LEAST_WEIGHT = 0.02
 LEAST_MASS = 1e-12
 MAX_ODDS = 15.0
 MAX_LEVERAGE = 0.95
+JITTER = 1e-11
 
 #: Decimals of information in bits; more would depend on the order of summation.
 DECIMALS = 9
 
-#: Of a column: lines or effects, curves, and what enters products, each (n_samples, n_functions).
+#: Of a column: lines or effects, curves, and what enters products, each (n_functions, n_samples).
 Functions = tuple[FloatArray, FloatArray, FloatArray]
 
 
@@ -110,7 +121,7 @@ def gains(
     A target of several columns is predicted one by one, each with those before it in S. Rows in
     which one is a missing number have no gain. Groups of rows are a label in S. The prediction from
     a set is the same whichever of its columns is the candidate, but has fewer products of columns
-    where there are more than 16 candidates.
+    where there are more than 16 candidates. Other predictions are kept with the target.
     """
     n = target.n_samples
     found = np.zeros((len(candidates), n))
@@ -125,46 +136,38 @@ def gains(
     before = given.columns
     if groups is not None:
         before += (Column("groups", "nominal", np.asarray(groups, dtype=np.float64)),)
-    most = MAX_PRODUCTS if len(candidates) <= FEW_CANDIDATES else FEW_PRODUCTS
-    n_products = min(most, int(PRODUCTS_PER_ROW * n))
+    is_few = len(candidates) <= FEW_CANDIDATES
+    is_kept = is_few and groups is None and n <= MAX_KEPT
+    n_products = min(MAX_PRODUCTS if is_few else FEW_PRODUCTS, int(PRODUCTS_PER_ROW * n))
+    functions_of = lru_cache(_functions)
     for column in target.columns:
-        added = [(), *(candidate.columns for candidate in candidates)]
-        sets = [tuple(dict.fromkeys((*before, *some))) for some in added]
-        nats = _log_ratios(column, sets, n_products)
-        found += (nats[1:] - nats[0]) / np.log(2.0)
+        is_label = column.feature_type == "nominal"
+        nats = []
+        for added in [(), *(candidate.columns for candidate in candidates)]:
+            some = tuple(sorted(dict.fromkeys((*before, *added)), key=attrgetter("name")))
+            predict = partial(_log_ratios, is_label, some, n_products, functions_of)
+            key = (n_products, *some)
+            nats.append(column.made(predict, key) if is_kept else predict(column.values))
+        found += (np.array(nats[1:]).reshape(found.shape) - nats[0]) / np.log(2.0)
         before += (column,)
     return found
 
 
-def _log_ratios(target: Column, sets: Sequence[tuple[Column, ...]], n_products: int) -> FloatArray:
-    """Return log q(y | A) / p(y) of sets of columns, (n_sets, n_samples); the first is in all."""
-    n = len(target.values)
-    codes = target.codes()
-    is_class = target.feature_type == "nominal" or codes.max() <= 1
-    log_ratios = _log_ratios_of_classes if is_class else _log_ratios_of_numbers
-    shared = {column: _functions(column) for column in sets[0]}
-    width = sum(_widths(list(shared.values())))
-    width += n_products + N_CURVES
-    n_batch = max(1, BATCH // (n * width))
-    found = []
-    for start in range(0, len(sets), n_batch):
-        batch = sets[start : start + n_batch]
-        functions_of = (
-            [shared.get(column) or _functions(column) for column in one] for one in batch
-        )
-        for widths, alike in groupby(functions_of, _widths):
-            some = list(alike)
-            if not any(widths):
-                found.append(np.zeros((len(some), n)))
-                continue
-            design = _design(some, n_products)
-            found.append(log_ratios(design, codes))
-    return np.concatenate(found)
-
-
-def _widths(one: Sequence[Functions]) -> list[int]:
-    """Return the numbers of functions of each column of a set."""
-    return [part.shape[1] for functions in one for part in functions]
+def _log_ratios(
+    is_label: bool,
+    columns: Sequence[Column],
+    n_products: int,
+    functions_of: Callable[[Column], Functions],
+    values: FloatArray,
+) -> FloatArray:
+    """Return log q(y | A) / p(y) of the values of a target, (n_samples,), for a set of columns."""
+    codes = np.unique(values, return_inverse=True)[1]
+    functions = [functions_of(column) for column in columns]
+    if not any(len(part) for one in functions for part in one):
+        return np.zeros(len(values))
+    design = _design(functions, n_products)
+    is_class = is_label or codes.max() <= 1
+    return (_log_ratios_of_classes if is_class else _log_ratios_of_numbers)(design, codes)
 
 
 def _functions(column: Column) -> Functions:
@@ -177,144 +180,128 @@ def _functions(column: Column) -> Functions:
         used = frequent[counts[frequent] >= MIN_ROWS]
         if is_flag:
             used = used[1:]
-        effects = _centred(codes[:, np.newaxis] == used)
+        effects = _centred(codes == used[:, np.newaxis])
         if is_flag:
-            effects /= np.maximum(effects.std(axis=0), LEAST_VARIANCE)
-        return effects, effects[:, :0], effects
-    is_missing = np.isnan(column.values)[:, np.newaxis]
+            effects /= np.maximum(effects.std(axis=1, keepdims=True), LEAST_VARIANCE)
+        return effects, effects[:0], effects
+    is_missing = np.isnan(column.values)
     if column.has_missing:
         counts = counts[:-1]
     middle = (np.cumsum(counts) - 0.5 * counts) / counts.sum()
-    share = np.append(middle, 0.5)[codes][:, np.newaxis]
+    share = np.append(middle, 0.5)[codes]
     score = ndtri(share)
-    order = np.arange(2, N_CURVES)
+    order = np.arange(2, N_CURVES)[:, np.newaxis]
     square = score**2 / 4.0
     cube = (score**3 - 3.0 * score) / 9.0
     waves = 2.0 * np.cos(np.pi * order * share) / order**1.5
-    curves = np.concatenate([square, cube, waves], axis=1)
-    score = _centred(score)
-    curves = _centred(np.where(is_missing, 0.0, curves))
-    curves -= score * (score.T @ curves) / (score**2).sum()
-    lines = score
-    if column.has_missing:
-        lines = np.concatenate([score, _centred(is_missing)], axis=1)
-    simple = np.concatenate([score, curves], axis=1)
-    return lines, curves, simple[:, :N_IN_PRODUCTS]
+    curves = _centred(np.where(is_missing, 0.0, np.vstack([square, cube, waves])))
+    line = _centred(score)
+    curves -= (curves @ line / (line @ line))[:, np.newaxis] * line
+    lines = np.vstack([line, _centred(is_missing)] if column.has_missing else [line])
+    return lines, curves, np.vstack([line, curves])[:N_IN_PRODUCTS]
 
 
-def _centred(columns: NDArray[Any]) -> FloatArray:
-    return np.asarray(columns - columns.mean(axis=0))
+def _centred(rows: NDArray[Any]) -> FloatArray:
+    return np.asarray(rows - rows.mean(axis=-1, keepdims=True))
 
 
 class _Design(NamedTuple):
-    """Functions of sets of columns: a constant, groups of one column, and groups of two."""
+    """Functions of a set of columns in groups: a constant, those of one column, and of two."""
 
-    features: FloatArray  # (n_sets, n_samples, n_features)
-    group: IntArray  # of each feature but the constant
+    features: FloatArray  # (n_features, n_samples)
+    gram: FloatArray  # products of features, (n_features, n_features)
+    group: IntArray  # of each feature
     doubt: FloatArray  # of each group
 
     def without_products(self) -> _Design:
         """Return the functions of one column."""
-        is_single = self.doubt[self.group] == DOUBT
-        last = int(is_single.sum())
-        features = self.features[:, :, : 1 + last]
-        return _Design(features, self.group[:last], self.doubt)
+        last = int((self.doubt[self.group] == DOUBT).sum())
+        return _Design(self.features[:last], self.gram[:last, :last], self.group[:last], self.doubt)
 
 
-def _design(sets: Sequence[Sequence[Functions]], n_products: int) -> _Design:
-    """Return the functions of sets whose columns have the same numbers of functions."""
-    n = len(sets[0][0][0])
-    n_columns = len(sets[0])
-    n_pairs = max(comb(n_columns, 2), 1)
-    n_each = int(np.sqrt(n_products / n_pairs))
+def _design(functions: Sequence[Functions], n_products: int) -> _Design:
+    """Return the functions of a set, for those of its columns."""
+    n = functions[0][0].shape[1]
+    n_columns = len(functions)
+    n_each = int(np.sqrt(n_products / max(comb(n_columns, 2), 1)))
     n_curves = max(1, min(n // 8, MAX_CURVES // n_columns))
-    designs = []
-    for one in sets:
-        groups = [lines for lines, _, _ in one]
-        groups += [curves[:, :n_curves] for _, curves, _ in one]
-        for (_, _, first), (_, _, second) in combinations(one, 2):
-            products = first[:, :n_each, np.newaxis] * second[:, np.newaxis, :n_each]
-            groups.append(_centred(products.reshape(n, -1)))
-        designs.append(np.concatenate([np.ones((n, 1)), *groups], axis=1))
+    groups = [np.ones((1, n))]
+    groups += [lines for lines, _, _ in functions]
+    groups += [curves[:n_curves] for _, curves, _ in functions]
+    for (_, _, first), (_, _, second) in combinations(functions, 2):
+        products = first[:n_each, np.newaxis] * second[:n_each]
+        groups.append(_centred(products.reshape(-1, n)))
+    features = np.concatenate(groups)
     numbers = np.arange(len(groups))
-    group = np.repeat(numbers, [functions.shape[1] for functions in groups])
-    is_single = numbers < 2 * n_columns
-    doubt = np.where(is_single, DOUBT, DOUBT_OF_PRODUCTS)
-    return _Design(np.stack(designs), group, doubt)
+    doubt = np.where(numbers <= 2 * n_columns, DOUBT, DOUBT_OF_PRODUCTS)
+    group = np.repeat(numbers, [len(some) for some in groups])
+    return _Design(features, features @ features.T, group, doubt)
 
 
 def _left_out(design: _Design, response: FloatArray, is_class: bool = False) -> FloatArray:
     """Return predictions of each row by a fit without it: means, or log odds of a class, 0 or 1.
 
-    The response and the predictions have the shape (n_sets, n_samples). The variance of a group's
+    The response and the predictions have the shape (n_samples,). The variance of a group's
     coefficients becomes their sum of squares per degree of freedom, and doubt counts as such.
     """
-    features, group, doubt = design
-    own = np.eye(len(doubt))  # rows: features, columns: the groups they belong to
-    squares = (features**2).mean(axis=1)[:, 1:]
-    unit = 1.0 / np.maximum(squares @ own[group], LEAST_MASS)
+    features, gram, group, doubt = design
+    n = len(response)
+    sum_in_groups = partial(np.bincount, minlength=len(doubt))
+    unit = 1.0 / np.maximum(sum_in_groups(group, np.diagonal(gram) / n), LEAST_MASS)
     variance = FIRST_VARIANCE * unit
-    spread = response.var(axis=1, keepdims=True)
-    noise = np.ones(spread.shape) if is_class else 0.5 * spread
-    fitted = np.zeros(response.shape)
-    weight = np.ones(response.shape)
-    working = response
+    spread = float(response.var())
+    noise = 1.0 if is_class else 0.5 * spread
+    weight, working, fitted = np.ones(n), response, np.zeros(n)
+    coefficients = np.zeros(len(features))
     for iteration in range(N_ITERATIONS):
         if is_class:
             share = expit(fitted)
-            weight = np.maximum(share * (1.0 - share), LEAST_WEIGHT)
+            if iteration in UPDATES or len(features) <= FEW_FUNCTIONS:
+                weight = np.maximum(share * (1.0 - share), LEAST_WEIGHT)
+                root = features * np.sqrt(weight)
+                gram = root @ root.T if iteration else weight[0] * gram
             working = fitted + (response - share) / weight
         if is_class or iteration == 0:
-            weighted = (features * weight[:, :, np.newaxis]).transpose(0, 2, 1)
-            gram = weighted @ features
-            moment = _times(weighted, working)
-        penalty = np.pad(1.0 / variance[:, group], ((0, 0), (1, 0)))
-        precision = gram / noise[:, :, np.newaxis]
-        np.einsum("sff->sf", precision)[...] += penalty
-        covariance = np.linalg.inv(precision)
-        coefficients = _times(covariance, moment / noise)
+            moment = features @ (weight * working)
+        penalty = 1.0 / variance[group]
+        penalty[0] = 0.0
+        precision = gram / noise
+        np.einsum("ff->f", precision)[...] *= 1.0 + JITTER
+        np.einsum("ff->f", precision)[...] += penalty
+        # The covariance of the coefficients is root @ root.T.
+        root = dtrtri(np.linalg.cholesky(precision).T, overwrite_c=1)[0]
+        before, coefficients = coefficients, root @ (moment @ root) / noise
         if is_class:
-            odds = _times(features, coefficients)
-            fitted = np.clip(odds, -MAX_ODDS, MAX_ODDS)
-        if iteration == N_ITERATIONS - 1:
+            fitted = np.clip(coefficients @ features, -MAX_ODDS, MAX_ODDS)
+        change = coefficients - before
+        is_settled = change @ gram @ change < TOLERANCE * noise * n
+        if is_settled or iteration == N_ITERATIONS - 1:
             break
-        shrunk = penalty * np.einsum("sff->sf", covariance)
-        freedom = np.maximum((1.0 - shrunk[:, 1:]) @ own[group], 0.0)
+        shrunk = penalty * (root**2).sum(axis=1)
+        freedom = np.maximum(sum_in_groups(group, 1.0 - shrunk), 0.0)
         if not is_class:
-            error = (response**2).sum(axis=1, keepdims=True)
-            change = coefficients * (_times(gram, coefficients) - 2.0 * moment)
-            error += change.sum(axis=1, keepdims=True)
-            left = response.shape[1] - 1.0
-            left = left - freedom.sum(axis=1, keepdims=True)
-            least = np.maximum(LEAST_VARIANCE * spread, LEAST_MASS)
-            noise = np.maximum(error / np.maximum(left, 1.0), least)
-        evidence = coefficients[:, 1:] ** 2 @ own[group]
+            error = response @ response + coefficients @ (gram @ coefficients - 2.0 * moment)
+            least = max(LEAST_VARIANCE * spread, LEAST_MASS)
+            noise = max(error / max(n - freedom.sum(), 1.0), least)
+        evidence = sum_in_groups(group, coefficients**2)
         ratio = evidence / (freedom + doubt) / variance
         ratio = np.where(ratio < 1.0, ratio**2, ratio)  # faster towards 0
         variance *= np.clip(ratio, 0.02, 20.0)
-        is_used = freedom > NO_FREEDOM
-        variance = np.where(is_used, np.minimum(variance, 1e4 * unit), LEAST_MASS * unit)
-        stays_in = is_used.any(axis=0)
-        stays = np.append(True, stays_in[group])
+        variance = np.minimum(variance, 1e4 * unit)
+        stays = (freedom > NO_FREEDOM)[group]
         if not stays.all():
-            features = features[:, :, stays]
-            group = group[stays[1:]]
-            gram = gram[:, stays][:, :, stays]
-            moment = moment[:, stays]
+            features, gram = features[stays], gram[stays][:, stays]
+            group, moment, coefficients = group[stays], moment[stays], coefficients[stays]
     if not is_class:
-        fitted = _times(features, coefficients)
-    leverage = ((features @ covariance) * features).sum(axis=2)
-    leverage = np.minimum(leverage * weight / noise, MAX_LEVERAGE)
+        fitted = coefficients @ features
+    leverage = ((root.T @ features) ** 2).sum(axis=0) * weight / noise
+    leverage = np.minimum(leverage, MAX_LEVERAGE)
     change = leverage / (1.0 - leverage)
     return np.asarray(fitted - change * (working - fitted))
 
 
-def _times(matrices: FloatArray, vectors: FloatArray) -> FloatArray:
-    return np.asarray((matrices @ vectors[:, :, np.newaxis])[:, :, 0])
-
-
 def _log_ratios_of_numbers(design: _Design, codes: IntArray) -> FloatArray:
-    """Return log q(y | A) / p(y) of numbers, (n_sets, n_samples).
+    """Return log q(y | A) / p(y) of numbers.
 
     The mass of a value is that of the normal scores up to halfway to its neighbours.
     """
@@ -327,15 +314,14 @@ def _log_ratios_of_numbers(design: _Design, codes: IntArray) -> FloatArray:
     low = np.append(-np.inf, ends[:-1])[codes]
     middle = (up_to - 0.5 * counts) / n
     scores = ndtri(middle)[codes]
-    mean = _left_out(design, np.broadcast_to(scores, design.features.shape[:2]))
+    mean = _left_out(design, scores)
     squares = (scores - mean) ** 2
-    constant = np.maximum(squares.mean(axis=1, keepdims=True), LEAST_VARIANCE)
+    constant = max(squares.mean(), LEAST_VARIANCE)
     logs = np.log(squares / constant + 0.02)
-    logs = logs - logs.mean(axis=1, keepdims=True)
-    change = _left_out(design.without_products(), logs)
+    change = _left_out(design.without_products(), logs - logs.mean())
     varying = np.exp(np.clip(change, -4.0, 4.0))
-    varying *= np.maximum((squares / varying).mean(axis=1, keepdims=True), LEAST_VARIANCE)
-    members = [np.zeros(mean.shape)]
+    varying *= max((squares / varying).mean(), LEAST_VARIANCE)
+    members = [np.zeros(n)]
     for variance in (constant, varying):
         deviation = np.sqrt(variance)
         left = (low - mean) / deviation
@@ -348,34 +334,29 @@ def _log_ratios_of_numbers(design: _Design, codes: IntArray) -> FloatArray:
 
 
 def _log_ratios_of_classes(design: _Design, codes: IntArray) -> FloatArray:
-    """Return log q(y | A) / p(y) of classes, (n_sets, n_samples); the rarest are one class."""
+    """Return log q(y | A) / p(y) of classes; the rarest are one class."""
     order = np.argsort(-np.bincount(codes), kind="stable")
     rank = np.argsort(order)
     classes = np.minimum(rank[codes], MAX_CLASSES - 1)
     frequency = np.bincount(classes) / len(classes)
-    shape = design.features.shape[:2]
     odds: list[FloatArray] = []
     for k in range(len(frequency)):
-        if k == 1 and len(frequency) == 2:
-            odds.append(-odds[0])
-            continue
-        response = np.broadcast_to(classes == k, shape).astype(np.float64)
-        odds.append(_left_out(design, response, is_class=True))
+        is_second = k == 1 and len(frequency) == 2
+        response = np.asarray(classes == k, dtype=np.float64)
+        odds.append(-odds[0] if is_second else _left_out(design, response, is_class=True))
     share = expit(np.clip(odds, -MAX_ODDS, MAX_ODDS))
-    own = share[classes, :, np.arange(len(classes))].T
-    probability = own / share.sum(axis=0)
-    log_ratio = np.log(probability / frequency[classes])
-    return _log_mixture([np.zeros(shape), log_ratio])
+    own = share[classes, np.arange(len(classes))]
+    log_ratio = np.log(own / share.sum(axis=0) / frequency[classes])
+    return _log_mixture([np.zeros(len(classes)), log_ratio])
 
 
 def _log_mixture(members: Sequence[FloatArray]) -> FloatArray:
-    """Return the log density of the most probable mixture of log densities, (n_sets, n_samples)."""
+    """Return the log density of the most probable mixture of log densities, (n_samples,)."""
     top = np.max(members, axis=0)
     density = np.exp(members - top)
-    weights = np.full((*density.shape[:2], 1), 1.0 / len(members))
+    weights = np.full((len(members), 1), 1.0 / len(members))
     mixture = (weights * density).sum(axis=0)
     for _ in range(N_WEIGHTS):
-        share = density / mixture
-        weights *= share.mean(axis=2, keepdims=True)
+        weights *= (density / mixture).mean(axis=1, keepdims=True)
         mixture = (weights * density).sum(axis=0)
     return np.asarray(np.log(mixture) + top)
