@@ -123,11 +123,11 @@ class NaiveBound:
 
     @cached_property
     def graphs(self) -> list[np.ndarray]:
-        """Which samples are near in S, (n, n), for two numbers of neighbours."""
+        """Which samples are in the same cell of S, (n, n), for two sizes of cells."""
         if not len(self.given) or self.strata is not None:
             return []
         n = self.given.n_samples
-        return [near(self.given, n, min(width, n // 4)) for width in (10, 40)]
+        return [near(self.given, n, min(size, n // 4)) for size in (12, 40)]
 
     def directions(self, functions: Sequence[Vector]) -> list[Vector]:
         made = gram_schmidt([function - function.mean() for function in functions])
@@ -331,7 +331,7 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
                             value = 0.0
                         best = max(best, (value ** (1 / 3) - 7 / 9) / math.sqrt(2 / 9))
                 if order < {"line": 2, "label": 2, "spline": 1}.get(name, 0):
-                    products = sum(np.outer(f, f) for f in functions) * np.outer(r, r)
+                    products = sum(np.outer(f, f) for f in functions[:12]) * np.outer(r, r)
                     for graph in bound.graphs:
                         some = products[np.triu(graph, 1)]
                         value = some.sum() / math.sqrt(max((some**2).sum(), 1e-300))
@@ -339,14 +339,41 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
     return best
 
 
-def near(given: Block, n: int, k: int) -> np.ndarray:
-    """Return which pairs of samples are near in S, (n, n): one is among the k nearest of other."""
-    nearest = nearest_lists(given, n, k)
-    return np.array([[j in nearest[i] or i in nearest[j] for j in range(n)] for i in range(n)])
+def near(given: Block, n: int, size: int) -> np.ndarray:
+    """Return which pairs of samples are in the same cell of S, (n, n)."""
+    points = points_of(given, n)
+    found = np.zeros((n, n), dtype=bool)
+
+    def split(rows: list[int], n_cells: int) -> None:
+        if n_cells == 1:
+            for i in rows:
+                found[i, rows] = True
+            return
+        spread = [np.std([points[i][axis] for i in rows]) for axis in range(len(points[0]))]
+        axis = spread.index(max(spread))
+        rows = sorted(rows, key=lambda i: points[i][axis])
+        half = n_cells // 2
+        cut = len(rows) * half // n_cells
+        split(rows[:cut], half)
+        split(rows[cut:], n_cells - half)
+
+    split(list(range(n)), max(1, n // max(size, 1)))
+    return found
 
 
 def nearest_lists(given: Block, n: int, k: int, groups=None) -> list[list[int]]:
     """Return the nearest samples of each, by distances of all pairs within its group."""
+    points = points_of(given, n, groups)
+    lists = []
+    for i in range(n):
+        others = [j for j in range(n) if j != i and (groups is None or groups[j] == groups[i])]
+        others.sort(key=lambda j: ((points[i] - points[j]) ** 2).sum())
+        lists.append(others[:k])
+    return lists
+
+
+def points_of(given: Block, n: int, groups=None) -> np.ndarray:
+    """Return samples as points by normal scores."""
     parts = []
     for column in given.columns:
         values = column.values
@@ -368,13 +395,7 @@ def nearest_lists(given: Block, n: int, k: int, groups=None) -> list[list[int]]:
     if groups is not None:
         parts.append(1e4 * np.asarray(groups))
     points = np.stack(parts, axis=1)
-    points = points + np.random.default_rng(n).normal(scale=1e-6, size=points.shape)
-    lists = []
-    for i in range(n):
-        others = [j for j in range(n) if j != i and (groups is None or groups[j] == groups[i])]
-        others.sort(key=lambda j: ((points[i] - points[j]) ** 2).sum())
-        lists.append(others[:k])
-    return lists
+    return points + np.random.default_rng(n).normal(scale=1e-6, size=points.shape)
 
 
 # --- stages ---------------------------------------------------------------------------------------

@@ -8,18 +8,19 @@ other moments of the target than its mean, and those over pairs of samples near 
 .. math:: \frac{(\sum_i u_i)^2}{\sum_i u_i^2}, \qquad
           \frac{\sum_{i<j} K_{ij} u_i u_j}{\sqrt{\sum_{i<j} K_{ij} u_i^2 u_j^2}},
 
-with the graph K of near samples. Both are self-normalised as in the score test and brought to the
-scale of a normal distribution; the largest is the statistic of a candidate. The null distribution
-is that of the score test. Functions of several dimensions, such as splines, are summed over in
-:math:`u_i u_j`.
+with K = 1 for samples in the same cell of S, else 0. Both are self-normalised as in the score test
+and brought to the scale of a normal distribution; the largest is the statistic of a candidate. The
+null distribution is that of the score test. Functions of several dimensions, such as splines, are
+summed over in :math:`u_i u_j`; sums over pairs are squares of sums over cells, without the terms of
+a sample with itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from pidselect.data import FloatArray, IntArray
 from pidselect.significance.score import LEAST, NOTHING, Bound, Family
@@ -29,6 +30,12 @@ CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
 
 #: Families whose functions are summed over pairs, and moments of the target by which.
 PAIRED = {"line": 2, "label": 2, "spline": 1}
+
+#: Functions of a candidate at most that are summed over pairs: of labels, the most frequent levels.
+MOST_PAIRED = 12
+
+#: Permutations at a time at least, and values of an array that stays in the cache.
+LANES, IN_CACHE = 16, 2**16
 
 #: All families that are used.
 LOCAL_FAMILIES = ("powers", *PAIRED)
@@ -44,14 +51,11 @@ def local_statistics(
         if family.name in ("powers", "label"):
             pooled = pooled_statistics(family, permuted)
             np.maximum.at(found, family.owners, pooled)
-        n_moments = PAIRED.get(family.name, 0)
-        for moment in permuted[:n_moments]:
-            members = zip(family.owners, family.functions, strict=True)
-            for owner, functions in members:
-                best = found[owner]
-                for graph in bound.graphs:
-                    value = pair_statistics(functions, graph, moment)
-                    np.maximum(best, value, out=best)
+        for moment in permuted[: PAIRED.get(family.name, 0)]:
+            for cells in bound.partitions:
+                for direction in moment:
+                    value = pair_statistics(family.functions[:, :, :MOST_PAIRED], cells, direction)
+                    np.maximum.at(found, family.owners, value)
     return found
 
 
@@ -78,23 +82,39 @@ def pooled_statistics(family: Family, permuted: Sequence[FloatArray]) -> FloatAr
 
 
 def pair_statistics(
-    functions: FloatArray, graph: tuple[IntArray, IntArray], permuted: FloatArray
+    functions: FloatArray, cells: Sequence[IntArray], permuted: FloatArray
 ) -> FloatArray:
-    """Return the largest statistic over directions of the target, (n_permutations,).
+    """Return sums over pairs of samples in the same cell, (n_members, n_permutations).
 
-    `functions` have the shape (n_samples, n_functions), `permuted` (n_directions, n_samples,
+    `functions` have the shape (n_members, n_samples, n_functions), `permuted` (n_samples,
     n_permutations).
     """
-    first, second = graph
-    weight = np.einsum("pk,pk->p", functions[first], functions[second])
-    ends = first.searchsorted(np.arange(len(functions) + 1))
-    matrix = csr_array((weight, second, ends), shape=(len(functions), len(functions)))
-    squared = csr_array((weight**2, second, ends), shape=matrix.shape)
-    best = np.full(permuted.shape[2], NOTHING)
-    for direction in permuted:
-        squares = direction**2
-        variance = (squares * (squared @ squares)).sum(axis=0)
-        deviation = np.sqrt(np.maximum(variance, 1e-300))
-        total = (direction * (matrix @ direction)).sum(axis=0)
-        np.maximum(best, total / deviation, out=best)
-    return best
+    order, ends = np.concatenate(cells), np.cumsum([0, *map(len, cells)])
+    functions, permuted = functions[:, order], permuted[order]
+    first, second = np.triu_indices(functions.shape[2])
+    times = np.where(first == second, 1.0, np.sqrt(2.0))  # a product stands for two
+    products = functions[:, :, first] * functions[:, :, second] * times
+    length = (functions**2).sum(axis=2)
+    squares = permuted**2
+    total = _sums_of_squares(functions, ends, permuted) - length @ squares
+    variance = _sums_of_squares(products, ends, squares) - length**2 @ squares**2
+    return np.asarray(total / np.sqrt(2.0 * np.maximum(variance, 1e-300)))
+
+
+def _sums_of_squares(functions: FloatArray, ends: IntArray, permuted: FloatArray) -> FloatArray:
+    """Return sums over functions and cells of the squared sums of products in a cell.
+
+    The samples of cells follow one another, between two ends each.
+    """
+    n_members, n_samples, width = functions.shape
+    flat = functions.transpose(0, 2, 1).reshape(-1, n_samples)
+    found = np.zeros((len(flat), permuted.shape[1]))
+    size = max(LANES, IN_CACHE // len(flat))
+    for start in range(0, permuted.shape[1], size):
+        lanes = slice(start, start + size)
+        total = np.zeros(found[:, lanes].shape)
+        for first, last in pairwise(ends.tolist()):
+            of_cell = flat[:, first:last] @ permuted[first:last, lanes]
+            total += np.square(of_cell, out=of_cell)
+        found[:, lanes] = total
+    return np.asarray(found.reshape(n_members, width, -1).sum(axis=1))

@@ -129,9 +129,7 @@ def fixed_decision(
 
 
 def is_futile(n_reached: int, n_permutations: int, alpha: float) -> bool:
-    """Return whether so many of the first permutations have reached the observed value that the
-    test need not go on.
-    """
+    """Return whether too many of the first permutations have reached the observed value."""
     return n_reached >= max(FUTILE_NUMBER, FUTILE_SHARE * alpha * n_permutations)
 
 

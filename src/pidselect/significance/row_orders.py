@@ -156,17 +156,9 @@ def nearest_samples(
 ) -> IntArray:
     """Return the nearest samples of each in S, (n_samples, n_neighbours), by normal scores.
 
-    Those of a small group include the sample itself. Equal samples are in an order that depends on
-    their row alone.
+    Those of a small group include the sample itself.
     """
-    columns = [_position(column) for column in given.columns]
-    if groups is not None:
-        far_apart = 1e3 * APART
-        columns.append(far_apart * groups[:, np.newaxis].astype(np.float64))
-    points = np.concatenate(columns, axis=1)
-    # The first of many equal samples would else be the neighbours of all.
-    rng = np.random.default_rng(n_samples)
-    points = points + rng.normal(scale=1e-6, size=points.shape)
+    points = _points(given, n_samples, groups)
     n_neighbours = max(1, min(n_neighbours, n_samples - 1))
     # Labels are few points along many axes, which a tree with medians as splits would not separate.
     tree = cKDTree(points, balanced_tree=False)
@@ -179,15 +171,40 @@ def nearest_samples(
     return np.where(is_inside, found, own)
 
 
-def near_pairs(given: Block, n_samples: int, n_neighbours: int) -> tuple[IntArray, IntArray]:
-    """Return pairs of samples of which one is among the nearest of the other in S, in order."""
-    n_near = min(n_neighbours, n_samples // 4)
-    nearest = nearest_samples(given, n_samples, n_neighbours=n_near)
-    own = np.repeat(np.arange(n_samples), nearest.shape[1])
-    pairs = np.stack([own, nearest.ravel()], axis=1)
-    pairs.sort(axis=1)
-    first, second = np.unique(pairs, axis=0).T
-    return first, second
+def near_cells(given: Block, n_samples: int, size: int) -> list[IntArray]:
+    """Return the samples of cells that are near in S, about so many each.
+
+    The samples are halved along the axis of normal scores along which they spread most, again and
+    again.
+    """
+    points = _points(given, n_samples)
+    parts, cells = [(np.arange(n_samples), max(1, n_samples // max(size, 1)))], []
+    while parts:
+        rows, n_cells = parts.pop()
+        if n_cells == 1:
+            cells.append(rows)
+            continue
+        axis = points[rows].std(axis=0).argmax()
+        rows = rows[points[rows, axis].argsort(kind="stable")]
+        half = n_cells // 2
+        cut = len(rows) * half // n_cells
+        parts += [(rows[:cut], half), (rows[cut:], n_cells - half)]
+    return cells
+
+
+def _points(given: Block, n_samples: int, groups: IntArray | None = None) -> FloatArray:
+    """Return samples as points by normal scores, which differ by less than any two values.
+
+    Equal samples are in an order that depends on their row alone: the first of many would else be
+    the neighbours of all.
+    """
+    columns = [_position(column) for column in given.columns]
+    if groups is not None:
+        far_apart = 1e3 * APART
+        columns.append(far_apart * groups[:, np.newaxis].astype(np.float64))
+    points = np.concatenate(columns, axis=1)
+    rng = np.random.default_rng(n_samples)
+    return np.asarray(points + rng.normal(scale=1e-6, size=points.shape))
 
 
 def _position(column: Column) -> FloatArray:

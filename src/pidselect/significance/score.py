@@ -31,7 +31,7 @@ from scipy.stats import rankdata
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.logistic import fit_classes
 from pidselect.estimators.regression import GroupMeans, Projection, Smoother, residuals, sized
-from pidselect.significance.row_orders import RowOrders, find_strata, near_pairs
+from pidselect.significance.row_orders import RowOrders, find_strata, near_cells
 
 #: Families of functions and their weights. Numbers have a line, labels indicators; missing values
 #: are one of their own.
@@ -82,8 +82,8 @@ DETERMINED = 1e-9
 #: Share of the deviance of classes below which S determines them.
 DETERMINED_DEVIANCE = 0.02
 
-#: Neighbours in S of each graph, at most a quarter of the samples.
-WIDTHS = (10, 40)
+#: Samples in a cell of S of each partition, at most a quarter of them.
+CELLS = (12, 40)
 
 #: Where nothing of a candidate is left: no statistic is smaller.
 NOTHING = -50.0
@@ -142,11 +142,12 @@ class Bound:
         return r, self.scale, scaled(third)
 
     @cached_property
-    def graphs(self) -> tuple[tuple[IntArray, IntArray], ...]:
-        """Pairs of samples near in S, by the number of neighbours; none within strata."""
+    def partitions(self) -> tuple[list[IntArray], ...]:
+        """The samples of cells of S, by their size; none within strata."""
         if not len(self.given) or self.strata is not None:
             return ()
-        return tuple(near_pairs(self.given, len(self.mean), width) for width in WIDTHS)
+        n_samples = len(self.mean)
+        return tuple(near_cells(self.given, n_samples, min(n, n_samples // 4)) for n in CELLS)
 
     def centred(self, functions: FloatArray) -> FloatArray:
         """Return functions without what S explains of them."""
@@ -214,7 +215,8 @@ def bind(
 def _evened(residual: FloatArray, bound: Bound) -> tuple[FloatArray, NDArray[np.bool_]]:
     """Return residuals, (n_samples, n_columns), over the size that S explains of them.
 
-    Returns also of which it explains any. Any function of S may divide a residual; samples of large noise would else outweigh all others.
+    Returns also of which it explains any. Any function of S may divide a residual; samples of large
+    noise would else outweigh all others.
     """
     if bound.smoother is None:
         return residual, np.zeros(residual.shape[1], dtype=np.bool_)
