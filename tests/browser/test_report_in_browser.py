@@ -255,7 +255,7 @@ def test_printing(visit):
 def test_without_a_script(visit):
     page = visit(plain(), javascript=False)
     assert page.locator(f"{ROWS}:visible").count() == N_PLAIN
-    for section in ("selected", "path", "features", "pairs", "data", "reproduce"):
+    for section in ("selected", "path", "features", "data", "reproduce"):
         assert page.locator(f"h2#{section}").is_visible()
     assert page.locator("button:visible, input:visible, select:visible").count() == 0
     page.locator("details.candidates > summary").click()

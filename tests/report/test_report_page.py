@@ -16,8 +16,8 @@ from html_reader import HTMLReader
 from pidselect import PIDSelector, datasets, write_report
 from pidselect.data.messages import shown
 from pidselect.report.page import MAX_NAMES, render_report, save
-from pidselect.report.pictures import heat_map, importance_bars, pair_matrix, strips, target_plot
-from pidselect.report.summary import FORMAT, MAX_CANDIDATES, MAX_PAIRED, summarise
+from pidselect.report.pictures import heat_map, importance_bars, strips, target_plot
+from pidselect.report.summary import FORMAT, MAX_CANDIDATES, summarise
 from pidselect.report.tables import TableColumn, make_table
 
 
@@ -206,32 +206,6 @@ def test_jointly_included_features_name_each_other():
     assert "column 0 included jointly with column 1" in text_of(summary)
 
 
-def test_pairs_have_redundancy_below_and_synergy_above_the_diagonal():
-    pairs = {
-        "names": ["a", "b", "c"],
-        "n_features": 3,
-        "method": "broja",
-        "redundancy": [[0.4, 0.1, 0.0], [0.1, 0.2, 0.05], [0.0, 0.05, 0.3]],
-        "synergy": [[0.0, 0.3, 0.2], [0.3, 0.0, 0.0], [0.2, 0.0, 0.0]],
-        "dependent": [[True, True, True], [True, True, False], [True, False, True]],
-        "estimable": [[True, True, False], [True, True, True], [False, True, True]],
-    }
-    rows = pair_matrix(pairs)["rows"]
-    assert [[cell["text"] for cell in row] for row in rows] == [
-        ["0.400", "0.300", "–"],
-        ["0.100", "0.200", "0.000"],
-        ["–", "0.050", "0.300"],
-    ]
-    assert [[cell["level"] for cell in row] for row in rows] == [[0, 45, 0], [15, 0, 0], [0, 8, 0]]
-    marked = [(i, j) for i in range(3) for j in range(3) if rows[i][j]["is_overlap"]]
-    assert marked == [(2, 1)]
-    text = text_of(plain(pairs=pairs))
-    assert "0.050 ○" in text
-    assert "overlap in what they predict" in text
-    pairs["dependent"] = [[True] * 3] * 3
-    assert "A circle marks" not in text_of(plain(pairs=pairs))
-
-
 HEAT = {
     "features": ["a", "b"],
     "levels": [["0", "1"], ["no", "yes"]],
@@ -314,9 +288,8 @@ def test_scores_of_the_steps_have_one_scale():
 
 
 def test_many_features_are_cut_where_they_would_fill_the_page():
-    page = HTMLReader(render_report(plain(120, MAX_PAIRED + 5)))
+    page = HTMLReader(render_report(plain(120, 35)))
     assert f"the strongest {MAX_CANDIDATES} shown" in page.text
-    assert f"These are the first {MAX_PAIRED} of {MAX_PAIRED + 5} selected features" in page.text
     assert f"{120 - MAX_NAMES} more" in page.text
     assert len([row for row in page.all("tr") if row.get("id")]) == 120
 

@@ -250,30 +250,6 @@ def heat_map(table: Record) -> dict[str, Any]:
     }
 
 
-def pair_matrix(pairs: Record) -> dict[str, Any]:
-    """Return a matrix: redundancy below the diagonal, synergy above it, on it the information."""
-    n = len(pairs["names"])
-    places = [(row, column) for row in range(n) for column in range(n) if row != column]
-    key = {True: "redundancy", False: "synergy"}  # whether the row is below the column
-    values = [finite(pairs[key[i > j]][i][j]) for i, j in places if pairs["estimable"][i][j]]
-    largest = max(values, default=0.0) or 1.0
-
-    def cell(i: int, j: int) -> dict[str, Any]:
-        value = pairs[key[i >= j]][i][j]
-        is_known = i == j or pairs["estimable"][i][j]
-        level = round(MAX_SHADE * finite(value) / largest) if is_known and i != j else 0
-        return {
-            "text": number(value) if is_known else "–",
-            "level": level,
-            "part": "" if i == j else "shared" if i > j else "synergy",
-            "is_overlap": i > j and is_known and level > 0 and not pairs["dependent"][i][j],
-        }
-
-    rows = [[cell(i, j) for j in range(n)] for i in range(n)]
-    has_overlap = any(cell["is_overlap"] for row in rows for cell in row)
-    return {**pairs, "rows": rows, "largest": number(largest), "has_overlap": has_overlap}
-
-
 def _percent(value: float, low: float, high: float, margin: float = 0.0) -> float:
     share = (value - low) / (high - low) if high > low else 0.5
     return round(margin + (100.0 - 2.0 * margin) * share, 2)

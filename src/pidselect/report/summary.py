@@ -32,13 +32,10 @@ from pidselect.selection.result import (
 from pidselect.selection.stability import Stability
 
 #: Increased whenever a key is removed or changes its meaning.
-FORMAT = 3
+FORMAT = 4
 
 #: Candidates listed for a step: the strongest, in a backward phase the weakest.
 MAX_CANDIDATES = 50
-
-#: Selected features with pairwise PID; of fewer, the features have the same values.
-MIN_PAIRED, MAX_PAIRED = 3, 30
 
 #: Libraries on whose version numbers may depend.
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "joblib")
@@ -119,7 +116,6 @@ def summarise(
             "explanation": _explained(explanation),
             "joint": joint,
             "profiles": profiles,
-            "pairs": _pairs(explanation),
             "stability": None if stability is None else stability.to_dict(),
             "findings": list(findings),
             "settings": selection.settings,
@@ -208,21 +204,6 @@ def _from_record(selection: Selection) -> list[FeatureExplanation]:
         )
         for name, role in roles.items()
     ]
-
-
-def _pairs(explanation: Explanation | None) -> dict[str, Any] | None:
-    """Return the pairwise PID of the first selected features; None if the table has it all."""
-    if explanation is None or len(explanation.pairs.names) < MIN_PAIRED:
-        return None
-    pairs = explanation.pairs
-    first = slice(MAX_PAIRED)
-    matrices = ("redundancy", "synergy", "dependent", "estimable")
-    return {
-        "names": list(pairs.names[first]),
-        "n_features": len(pairs.names),
-        **{name: getattr(pairs, name)[first, first].tolist() for name in matrices},
-        "method": pairs.method,
-    }
 
 
 def environment() -> dict[str, str | int]:
