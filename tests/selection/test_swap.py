@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from systems import bits, context_for, features_of, quick
 
 from pidselect.selection import Step
+from pidselect.selection import fit as fit_module
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan
@@ -96,9 +98,11 @@ def test_swaps(selected, swapped):
         assert float(step.note.split("p = ")[1].split()[0]) > 0.05
 
 
-def test_both_are_retained_if_both_are_significant_given_each_other():
+@pytest.mark.parametrize("share", [2.0, 0.5])
+def test_both_are_retained_if_both_are_significant_given_each_other(share):
+    """Whichever of the two is more informative."""
     x, y = proxy()
-    assert run_swap(x, y + 2 * x[:, 0], [0, 2]) == ([0, 2], [])
+    assert run_swap(x, y + share * x[:, 0], [0, 2]) == ([0, 2], [])
 
 
 def test_only_what_was_significant_before_is_a_rival():
@@ -140,6 +144,34 @@ def test_swaps_beside_fixed_features():
 def test_other_settings_have_no_swaps(settings):
     selection = quick(**settings).fit(*proxy_of_two()).selection_
     assert all(step.phase != "swap" for step in selection.steps)
+
+
+def test_a_proxy_of_two_features_is_removed():
+    """x0 is most informative alone, but the sum of x1 and x2 with errors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    X[:, 0] = X[:, 1] + X[:, 2] + 0.7 * X[:, 0]
+    y = X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=N)
+    record = quick().fit(X, y).selection_
+    assert record.steps[0].chosen == "x0"
+    assert sorted(record.features) == ["x1", "x2"]
+
+
+def test_swaps_go_on_for_three_rounds(monkeypatch):
+    """Each is followed by the other phases, even if the same two are swapped for ever."""
+    rounds = []
+
+    def endless(context, fixed, selected, candidates, plan, before):
+        rounds.append([step.phase for step in before])
+        return list(selected), [replace(before[0], phase="swap")]
+
+    monkeypatch.setattr(fit_module, "swap", endless)
+    quick().fit(*proxy())
+    assert len(rounds) == 3
+    for earlier, later in pairwise(rounds):
+        added = later[len(earlier) :]
+        assert added[0] == "swap"
+        assert {"forward", "backward"} < {*added}
 
 
 def test_a_replaced_feature_does_not_come_back():
