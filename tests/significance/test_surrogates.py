@@ -347,6 +347,12 @@ def test_strata_need_enough_samples(n_levels, exact):
     assert (levels[rows] == levels).all() == exact
 
 
+@pytest.mark.parametrize(("n_rare", "exact"), [(10, True), (11, False)])
+def test_up_to_a_tenth_of_the_samples_may_be_in_small_strata(n_rare, exact):
+    levels = np.concatenate([np.zeros(100 - n_rare), 1 + np.arange(n_rare) // 2])
+    assert (find_strata(Block((column("nominal", levels),)), None) is not None) == exact
+
+
 def test_dependence_on_the_conditioning_set_is_kept():
     """A function of S stays what it was, nearly; a global permutation would leave nothing."""
     n = 400
