@@ -174,6 +174,19 @@ def test_p_values_equal_the_twin(given, strength, step_down):
     np.testing.assert_allclose(found.p_values, expected, rtol=1e-12)
 
 
+def test_the_null_distribution_of_a_family_is_that_of_the_largest_statistic():
+    """Step down, too, where those of every candidate are known."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4, 60))
+    bound = bind(single(x[0] + 0.3 * rng.normal(size=60)), NOBODY)
+    candidates = [single(one) for one in x]
+    plain, down = (
+        staged_test(bound, candidates, (1,), 0.1, 1.0, 99, step_down) for step_down in (False, True)
+    )
+    np.testing.assert_array_equal(down.null, plain.null)
+    assert down.critical_value == plain.critical_value < plain.statistics[0]
+
+
 @pytest.mark.parametrize("freedom", [1, 2, 7, 30])
 def test_log_p_is_that_of_chi_square_and_goes_on_beyond_it(freedom):
     sums = np.array([0.0, 1e-9, 0.5, 3.0, 40.0, 300.0, 1200.0])
@@ -495,6 +508,60 @@ def test_p_values_are_valid_under_the_null_hypothesis(given):
         bound = bind(single(rng.normal(size=n)), conditions)
         n_small += staged_test(bound, candidates, (seed,), 0.1, 1.0, 49).p_values.min() <= 0.1
     assert n_small <= 31
+
+
+@pytest.fixture
+def staged_by(monkeypatch):
+    """Return a test of one candidate whose value some permutations of each stage reach."""
+
+    def run(score=(), local=(), n=1000, level=0.025, step_down=False):
+        drawn = {"score": 0, "local": 0}
+
+        def values(bound, candidates, stage, rows, keeps_all):
+            start = drawn[stage]
+            drawn[stage] += len(rows) - 1
+            reached = {"score": score, "local": local}[stage]
+            null = [float(number in reached) for number in range(start, drawn[stage])]
+            return np.array([0.5]), ("line",), np.array([null])
+
+        monkeypatch.setattr(staged, "task_statistics", values)
+        bound = bind(single(np.arange(4.0)), NOBODY)
+        found = staged_test(bound, [single(np.arange(4.0))], (1,), level, 1.0, n, step_down)
+        return found, drawn
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("reached", "n_drawn"),
+    [((), 1000), (range(19), 1000), (range(20), 512), (range(980, 1000), 1000)],
+    ids=str,
+)
+def test_the_first_stage_ends_where_it_is_lost(staged_by, reached, n_drawn):
+    """Of 1,000 permutations 19 may reach the value at a level of 0.8 times 0.025."""
+    found, drawn = staged_by(score=reached, local=range(1000))
+    p = (1 + len(reached)) / (1 + n_drawn) / 0.8
+    assert drawn["score"] == len(found.null) == n_drawn
+    assert (found.p_values[0], found.share) == (pytest.approx(p), 0.8)
+    assert (drawn["local"] == 0) == (p <= 0.025)  # the second one follows if nothing is found
+    assert (found.critical_value is None) == (n_drawn < 1000)
+
+
+@pytest.mark.parametrize(
+    ("reached", "n_drawn"), [((), 1000), ((0, 1), 1000), ((0, 1, 2), 8), ((0, 1, 8), 32)], ids=str
+)
+def test_the_second_stage_ends_where_it_is_futile(staged_by, reached, n_drawn):
+    """Three are enough, and eight times their expected number."""
+    found, drawn = staged_by(score=range(1000), local=reached)
+    p = min(1.0, (1 + len(reached)) / (1 + n_drawn) / 0.2)
+    assert drawn["local"] == len(found.null) == n_drawn
+    assert (found.p_values[0], found.share) == (pytest.approx(p), 0.2)
+
+
+def test_step_down_both_stages_are_run(staged_by):
+    found, drawn = staged_by(step_down=True)
+    assert drawn == {"score": 1000, "local": 1000}
+    assert found.p_values[0] == pytest.approx(1 / 1001 / 0.8)
 
 
 def test_batches_end_with_all_permutations():
