@@ -105,6 +105,16 @@ def test_both_are_retained_if_both_are_significant_given_each_other(share):
     assert run_swap(x, y + share * x[:, 0], [0, 2]) == ([0, 2], [])
 
 
+def test_of_two_that_make_each_other_redundant_the_more_informative_stays():
+    x, _ = proxy()
+    truth = x[:, 4].copy()
+    x[:, 0] = truth + 0.2 * x[:, 2]
+    x[:, 1] = truth + 0.2 * x[:, 3]
+    y = truth + 2.0 * np.random.default_rng(0).normal(size=N)
+    found = [run_swap(x, y, [j], significant=[0, 1])[0] for j in (0, 1)]
+    assert found in ([[0], [0]], [[1], [1]])
+
+
 def test_only_what_was_significant_before_is_a_rival():
     x, y = proxy()
     assert run_swap(x, y, [0, 2], significant=[0, 2, 3]) == ([0, 2], [])

@@ -246,6 +246,14 @@ def test_labels_of_many_levels(n_levels):
     assert (nearest != np.arange(3000)[:, np.newaxis]).all()
 
 
+def test_samples_of_a_level_are_nearer_than_others_at_any_distance_in_numbers():
+    """The first sample is of the level of the last five, at the other end of five numbers."""
+    codes = np.isin(np.arange(100), [0, 95, 96, 97, 98, 99])
+    numbers = [column("continuous", np.arange(100))] * 5
+    nearest = nearest_samples(Block((column("nominal", codes), *numbers)), 100)
+    assert sorted(nearest[0]) == [95, 96, 97, 98, 99]
+
+
 @pytest.mark.parametrize("n_levels", [1, 3, 40, 1000])
 def test_ties_favour_no_row(n_levels):
     """Where many samples are alike, they are all in about as many lists, first rows or last."""
