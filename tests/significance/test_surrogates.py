@@ -319,6 +319,7 @@ def test_values_move_either_way_and_not_far():
     moved = (rows - np.arange(n))[:, 15:45]
     assert moved.mean() == pytest.approx(0, abs=0.05)
     assert (np.abs(moved) <= 3).all()
+    assert 0.15 < (np.abs(moved) == 3).mean() < 0.25  # the fifth neighbour, on either side
     for step in (1, 2):
         assert (moved == step).mean() == pytest.approx((moved == -step).mean(), abs=0.02)
         assert 0.15 < (moved == step).mean() < 0.25
