@@ -548,10 +548,10 @@ def test_the_first_stage_ends_where_it_is_lost(staged_by, reached, n_drawn):
 
 
 @pytest.mark.parametrize(
-    ("reached", "n_drawn"), [((), 1000), ((0, 1), 1000), ((0, 1, 2), 8), ((0, 1, 8), 32)], ids=str
+    ("reached", "n_drawn"), [((), 1000), ((0, 1), 1000), ((0, 1, 2), 8)], ids=str
 )
 def test_the_second_stage_ends_where_it_is_futile(staged_by, reached, n_drawn):
-    """Three are enough, and eight times their expected number."""
+    """Three of the first eight are many times their expected number."""
     found, drawn = staged_by(score=range(1000), local=reached)
     p = min(1.0, (1 + len(reached)) / (1 + n_drawn) / 0.2)
     assert drawn["local"] == len(found.null) == n_drawn
