@@ -282,6 +282,17 @@ def test_the_order_of_rows_does_not_matter(seed, kind):
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", ["ordinal", "continuous"])
+def test_two_levels_are_a_label_whatever_their_type(kind):
+    rng, driver, _, given, _ = example(0)
+    values, rows = driver + rng.normal(size=(2, 80)) > 0.2, naive_rows(rng, 80, 2)
+    expected, found = (
+        statistics_of(single(values[0], one), given, [single(values[1], one)], rows)
+        for one in ("nominal", kind)
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 @drawn(seeds, stages, st.sampled_from(["nothing", "labels", "numbers"]))
 @settings(max_examples=8, deadline=None)
 def test_neither_order_nor_number_of_candidates_matters(seed, stage, kind):
