@@ -521,6 +521,13 @@ def test_p_values_are_valid_under_the_null_hypothesis(given):
     assert n_small <= 31
 
 
+@pytest.mark.parametrize("value", [0.0, 1e-3, -40.0, 700.0])
+def test_values_that_are_equal_up_to_rounding_are_reached(value):
+    rounding = 1e-10 * max(1.0, abs(value))
+    assert staged.is_reached(value, value + rounding * np.array([-1.0, 0.0, 1.0])).all()
+    assert not staged.is_reached(value, np.array([value - 1e3 * rounding])).any()
+
+
 @pytest.fixture
 def staged_by(monkeypatch):
     """Return a test of one candidate whose value some permutations of each stage reach."""
