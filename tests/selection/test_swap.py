@@ -16,7 +16,7 @@ from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan
 from pidselect.selection.scoring import ConditionalMI
 from pidselect.selection.swap import swap
-from pidselect.significance.staged import ScoreTest
+from pidselect.significance.staged import ScoreTest, StagedSettings
 
 N = 200
 PLAN = SelectionPlan(Conditional())
@@ -225,3 +225,20 @@ def test_no_steps_of_a_fit_have_a_random_stream_in_common(monkeypatch):
     steps = quick(estimator="discrete", n_permutations=99).fit(*two_pairs()).selection_.steps
     assert [step.phase for step in steps].count("joint_backward") == 2
     assert {len(sets) for key, sets in given.items() if key} == {1}
+
+
+def test_swaps_and_the_steps_after_them_have_random_streams_of_their_own(monkeypatch):
+    test, given = StagedSettings.test, {}
+
+    def noted(settings, block, candidates, stream_key, *more):
+        given.setdefault(stream_key, set()).add(block.names)
+        return test(settings, block, candidates, stream_key, *more)
+
+    monkeypatch.setattr(StagedSettings, "test", noted)
+    steps = quick(lookahead=1).fit(*proxy_of_both()).selection_.steps
+    phases = [step.phase for step in steps]
+    assert {"forward", "backward"} <= {*phases[phases.index("swap") + 1 :]}
+    assert {len(sets) for sets in given.values()} == {1}
+    given.clear()
+    assert len(run_swap(*proxy(), [3, 0])[1]) == 2
+    assert {len(sets) for sets in given.values()} == {1}
