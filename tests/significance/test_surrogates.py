@@ -302,6 +302,13 @@ def test_pairs_are_no_fixed_partners():
     assert 0.4 < (rows == np.arange(40)).mean() < 0.6
 
 
+def test_groups_of_which_all_rows_are_near_are_permuted_not_only_in_pairs():
+    n = 5 * (NEIGHBOURS + 1)
+    block = Block((column("continuous", np.random.default_rng(0).normal(size=n)),))
+    rows = SURROGATES["local"](block, n, np.arange(n) // (NEIGHBOURS + 1))((1,), range(1, 20))
+    assert any((row[row] != np.arange(n)).any() for row in rows)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_local_rows_stay_in_their_group(seed):
     n = 200
