@@ -13,7 +13,6 @@ from systems import gates, noise, numbers, quick
 from pidselect import PIDSelector, mutual_information
 from pidselect.data import read_block
 from pidselect.estimators.discrete import target_entropy
-from pidselect.selection import fit as fit_module
 from pidselect.selection.validation import CONSTRAINTS
 
 # --- attributes ---------------------------------------------------------------------------------
@@ -74,18 +73,6 @@ def test_untested_columns_have_no_p_value():
     fixed = quick(fixed_features=[3]).fit(X, y)
     assert np.isnan(fixed.pvalues_[3])
     assert (fixed.support_[3], fixed.ranking_[3]) == (True, 1)
-
-
-def test_scores_of_many_columns_outside_are_not_estimated(monkeypatch):
-    """But for the one of the last step."""
-    X, y = numbers()
-    X = np.column_stack([X, noise(seed=1)[0]])
-    for most, n_unknown in ((4, 0), (3, 4)):
-        monkeypatch.setattr(fit_module, "MOST_ESTIMATED", most)
-        selector = quick(lookahead=1).fit(X, y)
-        assert np.isfinite(selector.scores_[selector.support_]).all()
-        assert np.isnan(selector.scores_).sum() == n_unknown
-        assert np.isfinite(selector.pvalues_).all()
 
 
 @pytest.mark.parametrize("criterion", ["mi", "jmi", "mrmr"])

@@ -186,18 +186,6 @@ def test_swaps_go_on_for_three_rounds(monkeypatch):
         assert {"forward", "backward"} < {*added}
 
 
-def test_a_replaced_feature_does_not_come_back_by_a_swap():
-    n_swaps = 0
-    for seed in range(2, 5):
-        replaced: set[str] = set()
-        for step in quick(lookahead=1).fit(*proxy_of_both(seed)).selection_.steps:
-            if step.phase == "swap":
-                assert step.chosen not in replaced
-                replaced.add(step.replaced)
-                n_swaps += 1
-    assert n_swaps
-
-
 def test_a_feature_is_not_replaced_beyond_max_features():
     """A group of two columns does not fit in the place of one."""
     X, y = proxy_of_both()

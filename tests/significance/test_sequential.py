@@ -90,7 +90,7 @@ def test_p_values_never_increase(observed, null, alpha):
 def test_rounding_decides_nothing():
     null = np.tile([0.3, 0.1], 30)
     found = betting_p_values(np.array([0.1 + 0.2, 0.3, 0.3 - 1e-12]), null, 0.05)
-    assert len(set(found)) == 1
+    assert {*found} == {*betting_p_values(np.array([0.2]), null, 0.05)}
 
 
 # Decisions and critical values.
@@ -233,9 +233,3 @@ def test_the_critical_value_is_the_smallest_below_significant_values(alpha):
     exceeded = [v for v in null if wealth(null >= v + 0.5, alpha)[-1] >= 1 / alpha]
     assert len(exceeded) > 2
     assert betting_critical_value(null, alpha) == min(exceeded)
-
-
-@pytest.mark.parametrize("nudge", [0.0, 1e-12, -1e-12])
-def test_values_equal_up_to_rounding_are_reached(nudge):
-    """In p-values as in decisions: all of 39 permutations are."""
-    assert betting_p_values(np.ones(1), np.full(39, 1.0 + nudge), 0.05) == 1.0
