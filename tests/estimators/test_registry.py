@@ -22,6 +22,7 @@ from pidselect.estimators.registry import BY_TYPES
 
 RNG = np.random.default_rng(0)
 MEASURED = block(RNG.normal(size=(60, 2)))
+TWENTY = block(np.arange(60)[:, None] % 20)
 GAPS = Block((Column("gaps", "continuous", np.where(np.arange(60) < 5, np.nan, np.arange(60.0))),))
 LABELS = block(RNG.integers(0, 4, (60, 2)), nominal=(0, 1))
 GRADES = block(RNG.integers(0, 4, (60, 1)))
@@ -35,7 +36,7 @@ MANY = block(np.arange(60)[:, None] // 2, nominal=(0,))
         (MEASURED, "ksg-rank"),
         (LABELS, "discrete"),
         (LABELS + YES_OR_NO, "discrete"),
-        (LABELS + GRADES, "discrete"),
+        (LABELS + GRADES + TWENTY, "discrete"),
         (MEASURED + LABELS, "mixed-rank"),
         (MEASURED + GRADES, "mixed-rank"),
         (GAPS, "mixed-rank"),
@@ -57,7 +58,7 @@ COUNTS = block(np.arange(60)[:, None] // 2)
         (COUNTS, "ksg"),
         (GAPS, "ksg"),
         (LABELS, "discrete"),
-        (LABELS + GRADES + MANY, "discrete"),
+        (LABELS + GRADES + TWENTY + MANY, "discrete"),
     ],
 )
 def test_estimators_of_the_paper(columns, name):

@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from systems import bits, context_for, features_of, quick
 
 from pidselect.selection import Step
+from pidselect.selection import fit as fit_module
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.criteria import Conditional
 from pidselect.selection.forward import SelectionPlan
 from pidselect.selection.scoring import ConditionalMI
 from pidselect.selection.swap import swap
-from pidselect.significance.staged import ScoreTest
+from pidselect.significance.staged import ScoreTest, StagedSettings
 
 N = 200
 PLAN = SelectionPlan(Conditional())
-LABELS = np.array(list("abcd"), dtype=object)
 
 
-def flipped(rng, bits, share):
-    return np.where(rng.random(len(bits)) < share, 1 - bits, bits)
-
-
-def proxy_of_two(seed=1):
-    """y is a + b with errors, p a joint measurement of a and b, z noise: columns p, a, b, z."""
+def proxy_of_both(seed=2, n=120):
+    """y is t + z with noise, x0 measures t and some of z, x1 is z, x2 measures t alone."""
     rng = np.random.default_rng(seed)
-    a, b, z = rng.integers(0, 2, (3, N))
-    p = 2 * flipped(rng, a, 0.02) + flipped(rng, b, 0.02)
-    y = np.where(rng.random(N) < 0.75, a + b, rng.integers(0, 3, N))
-    return LABELS[np.stack([p, a, b, z], axis=1)], LABELS[y]
+    t, z, *noise = rng.normal(size=(5, n))
+    x0, x2 = t + 0.5 * z + 0.35 * noise[0], t + 0.05 * noise[1]
+    return np.column_stack([x0, z, x2]), t + z + 1.5 * noise[2]
 
 
 # --- one round -----------------------------------------------------------------------------------
@@ -96,9 +92,21 @@ def test_swaps(selected, swapped):
         assert float(step.note.split("p = ")[1].split()[0]) > 0.05
 
 
-def test_both_are_retained_if_both_are_significant_given_each_other():
+@pytest.mark.parametrize("share", [2.0, 0.5])
+def test_both_are_retained_if_both_are_significant_given_each_other(share):
+    """Whichever of the two is more informative."""
     x, y = proxy()
-    assert run_swap(x, y + 2 * x[:, 0], [0, 2]) == ([0, 2], [])
+    assert run_swap(x, y + share * x[:, 0], [0, 2]) == ([0, 2], [])
+
+
+def test_of_two_that_make_each_other_redundant_the_more_informative_stays():
+    x, _ = proxy()
+    truth = x[:, 4].copy()
+    x[:, 0] = truth + 0.2 * x[:, 2]
+    x[:, 1] = truth + 0.2 * x[:, 3]
+    y = truth + 2.0 * np.random.default_rng(0).normal(size=N)
+    found = [run_swap(x, y, [j], significant=[0, 1])[0] for j in (0, 1)]
+    assert found in ([[0], [0]], [[1], [1]])
 
 
 def test_only_what_was_significant_before_is_a_rival():
@@ -134,33 +142,57 @@ def test_swaps_beside_fixed_features():
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"estimator": "discrete"}, {"backward": None}, {"max_conditioning": 1}, {"criterion": "mi"}],
+    ("settings", "swapped"),
+    [
+        ({}, ["x0"]),
+        ({"estimator": "gaussian"}, []),
+        ({"backward": None}, []),
+        ({"max_conditioning": 2}, []),
+        ({"criterion": "mi"}, []),
+    ],
+    ids=str,
 )
-def test_other_settings_have_no_swaps(settings):
-    selection = quick(**settings).fit(*proxy_of_two()).selection_
-    assert all(step.phase != "swap" for step in selection.steps)
+def test_only_the_score_test_given_all_others_has_swaps(settings, swapped):
+    """Once x1 is selected, x2 is more informative than x0."""
+    record = quick(lookahead=1, **settings).fit(*proxy_of_both()).selection_
+    assert [step.replaced for step in record.steps if step.phase == "swap"] == swapped
 
 
-def test_a_replaced_feature_does_not_come_back():
-    """Copies with like errors make each other redundant."""
-    for seed in range(5):
-        rng = np.random.default_rng(seed)
-        truth = rng.normal(size=100)
-        X = truth[:, np.newaxis] + 0.1 * rng.normal(size=(100, 4))
-        steps = quick().fit(X, truth + 0.5 * rng.normal(size=100)).selection_.steps
-        replaced: set[str] = set()
-        for step in steps:
-            if step.phase == "swap":
-                assert step.chosen not in replaced
-                replaced.add(step.replaced)
+def test_a_proxy_of_two_features_is_removed():
+    """x0 is most informative alone, but the sum of x1 and x2 with errors."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    X[:, 0] = X[:, 1] + X[:, 2] + 0.7 * X[:, 0]
+    y = X[:, 1] + X[:, 2] + 0.5 * rng.normal(size=N)
+    record = quick().fit(X, y).selection_
+    assert record.steps[0].chosen == "x0"
+    assert sorted(record.features) == ["x1", "x2"]
+
+
+def test_swaps_go_on_for_three_rounds(monkeypatch):
+    """Each is followed by the other phases, even if the same two are swapped for ever."""
+    rounds = []
+
+    def endless(context, fixed, selected, candidates, plan, before):
+        rounds.append([step.phase for step in before])
+        return list(selected), [replace(before[0], phase="swap")]
+
+    monkeypatch.setattr(fit_module, "swap", endless)
+    quick().fit(*proxy())
+    assert len(rounds) == 3
+    for earlier, later in pairwise(rounds):
+        added = later[len(earlier) :]
+        assert added[0] == "swap"
+        assert {"forward", "backward"} < {*added}
 
 
 def test_a_feature_is_not_replaced_beyond_max_features():
     """A group of two columns does not fit in the place of one."""
-    X, y = proxy_of_two()
-    selector = quick(max_features=1, feature_groups={"both": [1, 2]}).fit(X, y)
-    assert "both" not in selector.selection_.features
+    X, y = proxy_of_both()
+    X = np.column_stack([X, np.random.default_rng(0).normal(size=len(X))])
+    settings = {"lookahead": 1, "feature_groups": {"both": [2, 3]}}
+    features = [quick(**settings, max_features=n).fit(X, y).selection_.features for n in (2, 3)]
+    assert [sorted(some) for some in features] == [["x0", "x1"], ["both", "x1"]]
 
 
 def two_pairs():
@@ -181,3 +213,20 @@ def test_no_steps_of_a_fit_have_a_random_stream_in_common(monkeypatch):
     steps = quick(estimator="discrete", n_permutations=99).fit(*two_pairs()).selection_.steps
     assert [step.phase for step in steps].count("joint_backward") == 2
     assert {len(sets) for key, sets in given.items() if key} == {1}
+
+
+def test_swaps_and_the_steps_after_them_have_random_streams_of_their_own(monkeypatch):
+    test, given = StagedSettings.test, {}
+
+    def noted(settings, block, candidates, stream_key, *more):
+        given.setdefault(stream_key, set()).add(block.names)
+        return test(settings, block, candidates, stream_key, *more)
+
+    monkeypatch.setattr(StagedSettings, "test", noted)
+    steps = quick(lookahead=1).fit(*proxy_of_both()).selection_.steps
+    phases = [step.phase for step in steps]
+    assert {"forward", "backward"} <= {*phases[phases.index("swap") + 1 :]}
+    assert {len(sets) for sets in given.values()} == {1}
+    given.clear()
+    assert len(run_swap(*proxy(), [3, 0])[1]) == 2
+    assert {len(sets) for sets in given.values()} == {1}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given as drawn
@@ -174,6 +171,19 @@ def test_p_values_equal_the_twin(given, strength, step_down):
     np.testing.assert_allclose(found.p_values, expected, rtol=1e-12)
 
 
+def test_the_null_distribution_of_a_family_is_that_of_the_largest_statistic():
+    """Step down, too, where those of every candidate are known."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(4, 60))
+    bound = bind(single(x[0] + 0.3 * rng.normal(size=60)), NOBODY)
+    candidates = [single(one) for one in x]
+    plain, down = (
+        staged_test(bound, candidates, (1,), 0.1, 1.0, 99, step_down) for step_down in (False, True)
+    )
+    np.testing.assert_array_equal(down.null, plain.null)
+    assert down.critical_value == plain.critical_value < plain.statistics[0]
+
+
 @pytest.mark.parametrize("freedom", [1, 2, 7, 30])
 def test_log_p_is_that_of_chi_square_and_goes_on_beyond_it(freedom):
     sums = np.array([0.0, 1e-9, 0.5, 3.0, 40.0, 300.0, 1200.0])
@@ -267,6 +277,17 @@ def test_the_order_of_rows_does_not_matter(seed, kind):
         target.take(moved), given, [c.take(moved) for c in candidates], place[rows[:, moved]]
     )
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["ordinal", "continuous"])
+def test_two_levels_are_a_label_whatever_their_type(kind):
+    rng, driver, _, given, _ = example(0)
+    values, rows = driver + rng.normal(size=(2, 80)) > 0.2, naive_rows(rng, 80, 2)
+    expected, found = (
+        statistics_of(single(values[0], one), given, [single(values[1], one)], rows)
+        for one in ("nominal", kind)
+    )
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @drawn(seeds, stages, st.sampled_from(["nothing", "labels", "numbers"]))
@@ -428,20 +449,6 @@ def test_a_statistic_that_is_nan_is_never_significant(monkeypatch):
     assert not down.p_values[1] < 1
 
 
-def test_permutations_that_are_nan_count_as_reached(monkeypatch):
-    rng = np.random.default_rng(0)
-    bound = bind(single(rng.normal(size=40)), NOBODY)
-    plain = staged.task_statistics
-
-    def broken(*args):
-        observed, names, null = plain(*args)
-        return observed, names, np.full_like(null, np.nan)
-
-    monkeypatch.setattr(staged, "task_statistics", broken)
-    found = staged_test(bound, [single(rng.normal(size=40))], (1,), 0.5, 1.0, 40)
-    assert (found.p_values == 1.0).all()
-
-
 # What it finds, and that it does not find what is not there.
 
 
@@ -497,14 +504,66 @@ def test_p_values_are_valid_under_the_null_hypothesis(given):
     assert n_small <= 31
 
 
-def test_batches_end_with_all_permutations():
-    for first in (1, 8, 512):
-        for n in (1, 7, 8, 9, 512, 513, 5000):
-            batches = list(staged._batches(first, n))
-            assert batches[0] == 0
-            assert batches[-1] == n
-            assert all(start < stop for start, stop in pairwise(batches))
+@pytest.mark.parametrize("value", [0.0, 1e-3, -40.0, 700.0])
+def test_values_that_are_equal_up_to_rounding_are_reached(value):
+    rounding = 1e-10 * max(1.0, abs(value))
+    assert staged.is_reached(value, value + rounding * np.array([-1.0, 0.0, 1.0])).all()
+    assert not staged.is_reached(value, np.array([value - 1e3 * rounding])).any()
 
 
-def test_levels_are_shared_between_stages():
-    assert math.fsum(stage.share for stage in staged.STAGES) == pytest.approx(1.0)
+@pytest.fixture
+def staged_by(monkeypatch):
+    """Return a test of one candidate whose value some permutations of each stage reach."""
+
+    def run(score=(), local=(), step_down=False, reaching=1.0):
+        drawn = {"score": 0, "local": 0}
+
+        def values(bound, candidates, stage, rows, keeps_all):
+            start = drawn[stage]
+            drawn[stage] += len(rows) - 1
+            reached = {"score": score, "local": local}[stage]
+            null = [reaching * (number in reached) for number in range(start, drawn[stage])]
+            return np.array([0.5]), ("line",), np.array([null])
+
+        monkeypatch.setattr(staged, "task_statistics", values)
+        bound = bind(single(np.arange(4.0)), NOBODY)
+        found = staged_test(bound, [single(np.arange(4.0))], (1,), 0.025, 1.0, 1000, step_down)
+        return found, drawn
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("reached", "n_drawn"),
+    [((), 1000), (range(19), 1000), (range(20), 512), (range(980, 1000), 1000)],
+    ids=str,
+)
+def test_the_first_stage_ends_where_it_is_lost(staged_by, reached, n_drawn):
+    """Of 1,000 permutations 19 may reach the value at a level of 0.8 times 0.025."""
+    found, drawn = staged_by(score=reached, local=range(1000))
+    p = (1 + len(reached)) / (1 + n_drawn) / 0.8
+    assert drawn["score"] == len(found.null) == n_drawn
+    assert (found.p_values[0], found.share) == (pytest.approx(p), 0.8)
+    assert (drawn["local"] == 0) == (p <= 0.025)  # the second one follows if nothing is found
+    assert (found.critical_value is None) == (n_drawn < 1000)
+
+
+@pytest.mark.parametrize(
+    ("reached", "n_drawn"), [((), 1000), ((0, 1), 1000), ((0, 1, 2), 8)], ids=str
+)
+def test_the_second_stage_ends_where_it_is_futile(staged_by, reached, n_drawn):
+    """Three of the first eight are many times their expected number."""
+    found, drawn = staged_by(score=range(1000), local=reached)
+    p = min(1.0, (1 + len(reached)) / (1 + n_drawn) / 0.2)
+    assert drawn["local"] == len(found.null) == n_drawn
+    assert (found.p_values[0], found.share) == (pytest.approx(p), 0.2)
+
+
+def test_permutations_that_are_nan_count_as_reached(staged_by):
+    assert staged_by(range(1000), range(1000), reaching=np.nan)[0].p_values[0] == 1.0
+
+
+def test_step_down_both_stages_are_run(staged_by):
+    found, drawn = staged_by(step_down=True)
+    assert drawn == {"score": 1000, "local": 1000}
+    assert found.p_values[0] == pytest.approx(1 / 1001 / 0.8)

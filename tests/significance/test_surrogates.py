@@ -246,6 +246,14 @@ def test_labels_of_many_levels(n_levels):
     assert (nearest != np.arange(3000)[:, np.newaxis]).all()
 
 
+def test_samples_of_a_level_are_nearer_than_others_at_any_distance_in_numbers():
+    """The first sample is of the level of the last five, at the other end of five numbers."""
+    codes = np.isin(np.arange(100), [0, 95, 96, 97, 98, 99])
+    numbers = [column("continuous", np.arange(100))] * 5
+    nearest = nearest_samples(Block((column("nominal", codes), *numbers)), 100)
+    assert sorted(nearest[0]) == [95, 96, 97, 98, 99]
+
+
 @pytest.mark.parametrize("n_levels", [1, 3, 40, 1000])
 def test_ties_favour_no_row(n_levels):
     """Where many samples are alike, they are all in about as many lists, first rows or last."""
@@ -294,6 +302,13 @@ def test_pairs_are_no_fixed_partners():
     assert 0.4 < (rows == np.arange(40)).mean() < 0.6
 
 
+def test_groups_of_which_all_rows_are_near_are_permuted_not_only_in_pairs():
+    n = 5 * (NEIGHBOURS + 1)
+    block = Block((column("continuous", np.random.default_rng(0).normal(size=n)),))
+    rows = SURROGATES["local"](block, n, np.arange(n) // (NEIGHBOURS + 1))((1,), range(1, 20))
+    assert any((row[row] != np.arange(n)).any() for row in rows)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_local_rows_stay_in_their_group(seed):
     n = 200
@@ -311,6 +326,7 @@ def test_values_move_either_way_and_not_far():
     moved = (rows - np.arange(n))[:, 15:45]
     assert moved.mean() == pytest.approx(0, abs=0.05)
     assert (np.abs(moved) <= 3).all()
+    assert 0.15 < (np.abs(moved) == 3).mean() < 0.25  # the fifth neighbour, on either side
     for step in (1, 2):
         assert (moved == step).mean() == pytest.approx((moved == -step).mean(), abs=0.02)
         assert 0.15 < (moved == step).mean() < 0.25
@@ -345,6 +361,12 @@ def test_strata_need_enough_samples(n_levels, exact):
     rows = SURROGATES["local"](block, 12 * NEIGHBOURS, None)((1,), range(1, 50))
     assert is_permutation(rows)
     assert (levels[rows] == levels).all() == exact
+
+
+@pytest.mark.parametrize(("n_rare", "exact"), [(10, True), (11, False)])
+def test_up_to_a_tenth_of_the_samples_may_be_in_small_strata(n_rare, exact):
+    levels = np.concatenate([np.zeros(100 - n_rare), 1 + np.arange(n_rare) // 2])
+    assert (find_strata(Block((column("nominal", levels),)), None) is not None) == exact
 
 
 def test_dependence_on_the_conditioning_set_is_kept():
