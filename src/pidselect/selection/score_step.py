@@ -151,8 +151,8 @@ def _run(
     elif len(passing) == len(candidates):  # nothing is removed
         wanted = list(range(len(candidates)))
     some = [candidates[place] for place in wanted]
-    given = [parts[0].given[parts[0].set_of[place]] for place in wanted]
-    information[wanted] = information_given(context, some, given)
+    sets = ([part.given[part.set_of[place]] for place in wanted] for part in parts)
+    information[wanted] = np.min([information_given(context, some, one) for one in sets], axis=0)
     if choose is first_largest and passing:
         chosen = wanted[first_largest(information[wanted])]
     number = int(np.argmax([one.p_values[chosen] for one in results]))
