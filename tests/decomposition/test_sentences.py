@@ -24,12 +24,10 @@ X7 = FeatureExplanation(
 )
 
 
-def explain(*features, others=("X1", "X2"), synergy=0.0, **more):
-    """Return an explanation in which X1 and X2 are selected, too, and X4 is synergistic with X2."""
+def explain(*features, others=("X1", "X2"), **more):
+    """Return an explanation in which X1 and X2 are selected, too."""
     names = (*others, *(feature.name for feature in features if feature.selected))
     values = np.zeros((len(names), len(names)))
-    if len(names) > 2:
-        values[1, 2] = values[2, 1] = synergy
     is_all = np.ones(values.shape, dtype=bool)
     pairs = Pairs(names, values, values, is_all, is_all, "made up")
     return Explanation(features, dict.fromkeys(names, 0.1), pairs, 200, **more)
@@ -66,11 +64,6 @@ def test_what_a_sentence_says_of_a_selected_feature(change, expected):
 def test_sequential_tests_say_only_whether_p_is_below_the_level():
     assert "p < 0.05)" in say(X4, is_sequential=True)
     assert "p > 0.05)" in say(X7, is_sequential=True)
-
-
-def test_a_synergistic_feature_is_named_if_the_pair_has_much_of_the_synergy():
-    assert "0.330 synergistic, strongest with X2;" in say(X4, synergy=0.1)
-    assert "0.330 synergistic;" in say(X4, synergy=0.08)
 
 
 def test_the_only_selected_feature():

@@ -172,26 +172,6 @@ def test_of_more_than_three_some_pairs():
     assert "may need all of them" in found[0]["sentence"]
 
 
-def test_synergistic_pairs_are_shown_once():
-    explained = hostile.explanation(NAMES, 4)
-    synergy = np.zeros((4, 4))
-    for first, second, bits in ((0, 1, 0.4), (2, 3, 0.2), (1, 2, 0.01)):
-        synergy[first, second] = synergy[second, first] = bits
-    features = tuple(replace(one, synergy=0.2) for one in explained)
-    known = replace(explained, features=features, pairs=replace(explained.pairs, synergy=synergy))
-    dataset = read_dataset(TABLE, NUMBERS)
-    one_by_one = joint_tables(hostile.selection(NAMES, 4), dataset, known)
-    assert [one["features"] for one in one_by_one] == [["wind", "rain"], ["day", "hour"]]
-    sentence = one_by_one[0]["sentence"]
-    assert sentence.startswith("wind and rain are synergistic: 0.400 bits. The mean of sales")
-    jointly = joint_tables(record(("wind", "rain"), NAMES), dataset, known)
-    assert [one["features"] for one in jointly] == [["wind", "rain"], ["day", "hour"]]
-    assert jointly[0]["sentence"].startswith("Jointly included")
-    others = read_dataset(TABLE.rename(columns={"wind": "w1"}), NUMBERS)  # wind is a group
-    found = joint_tables(hostile.selection(NAMES, 4), others, known)
-    assert [one["features"] for one in found] == [["day", "hour"]]
-
-
 def test_only_features_that_are_still_selected():
     assert pairs(record(("wind", "rain"), ("wind",))) == []
     assert pairs(hostile.selection(NAMES, 2)) == []  # one after the other

@@ -397,6 +397,20 @@ def test_a_report_shows_the_target_over_a_jointly_included_pair(tmp_path):
     assert "The share of lamp = 1 ranges from 0.00 to 1.00" in text
 
 
+def test_an_additive_cause_is_no_pair(tmp_path):
+    """Its information is synergistic, but no test says that its columns act jointly."""
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    selector = PIDSelector(random_state=0).fit(X, X[:, 0] + X[:, 1])
+    explanation = selector.explain(X, X[:, 0] + X[:, 1])
+    assert explanation["x0"].synergy > 0.1
+    path = write_report(
+        selector, X, X[:, 0] + X[:, 1], tmp_path / "report.html", explanation=explanation
+    )
+    text = path.read_text("utf-8")
+    assert "Features that act jointly" not in text
+    assert "strongest with" not in text
+
+
 def test_a_known_explanation_is_not_computed_again(tmp_path, monkeypatch):
     toy = datasets.toy(120, random_state=1)
     selector = PIDSelector(max_features=1, random_state=0).fit(toy.X, toy.y)

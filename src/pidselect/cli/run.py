@@ -211,7 +211,7 @@ def summary_of(call: Call, result: Result) -> dict[str, Any]:
         explanation=result.explanation,
         stability=result.stability,
         findings=fit_findings(dataset, selection, data.n_rows),
-        joint=joint_tables(selection, dataset, result.explanation),
+        joint=joint_tables(selection, dataset),
         profiles=target_profiles((*selection.fixed_features, *selection.selected), dataset),
         metadata=metadata,
     )

@@ -130,9 +130,9 @@ class FeatureExplanation:
     >>> low <= feature.synergy <= high
     True
     >>> print(feature)
-    x0 adds 0.535 bits beyond the other selected features (0.000 unique, 0.535 synergistic,
-    strongest with x1; p = 0.005); its marginal information is 0.347 bits, of which 0.347 overlap
-    with what x1 predicts.
+    x0 adds 0.535 bits beyond the other selected features (0.000 unique, 0.535 synergistic;
+    p = 0.005); its marginal information is 0.347 bits, of which 0.347 overlap with what x1
+    predicts.
     >>> feature.to_dict()["role"]
     'strongly relevant'
     """

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from math import isinf
 
-from pidselect.data.messages import cut, listed, number, shown
+from pidselect.data.messages import listed, number, shown
 from pidselect.decomposition.explanation import Explanation, FeatureExplanation
-
-#: A pair is named if it has at least this part of the synergy of a feature, and this many bits.
-NAMED_PART, NAMED_BITS = 0.25, 0.02
 
 #: Features named in one place of a sentence, and letters of a name.
 MAX_NAMES, MAX_LETTERS = 3, 40
@@ -43,27 +40,13 @@ def short_sentence(feature: FeatureExplanation, explanation: Explanation) -> str
     if _is_alone(feature, explanation):
         return "The only selected feature." if feature.selected else ""
     is_out = not feature.selected and feature.role in ("weakly relevant", "irrelevant")
-    added = _parts(feature, explanation) if feature.added and not is_out else ""
+    added = _parts(feature) if feature.added and not is_out else ""
     is_named = bool(feature.redundant_with or feature.overlaps_with)
     shared = ""
     if feature.shared and (is_named or not is_out):
         shared = f"{number(feature.shared)} {_relation(feature)[1]}"
     text = "; ".join(filter(None, (added, shared)))
     return f"{text}." if text else ""
-
-
-def synergistic_partner(feature: FeatureExplanation, explanation: Explanation) -> str | None:
-    """Return the selected feature with which a selected one has the largest pairwise synergy.
-
-    None if that is only a small part of the synergy with all of them.
-    """
-    pairs = explanation.pairs
-    if feature.name not in pairs.names or not feature.synergy:
-        return None
-    values = pairs.synergy[pairs.names.index(feature.name)]
-    place = int(values.argmax())
-    is_large = values[place] >= max(NAMED_PART * feature.synergy, NAMED_BITS)
-    return pairs.names[place] if is_large else None
 
 
 def bits(value: float | None) -> str:
@@ -88,7 +71,7 @@ def _selected(feature: FeatureExplanation, explanation: Explanation) -> str:
     fixed = "is a fixed feature and " * (feature.role == "fixed")
     return (
         f"{fixed}adds {'at least ' * feature.is_lower_bound}{bits(feature.added)} beyond the other "
-        f"selected features ({_parts(feature, explanation)}; {test}); its marginal information is "
+        f"selected features ({_parts(feature)}; {test}); its marginal information is "
         f"{_own(feature)}"
     )
 
@@ -117,10 +100,10 @@ def _other(feature: FeatureExplanation, explanation: Explanation) -> str:
             f"has a marginal information of {_own(feature)}, but is not significant beyond "
             f"{beyond} (would {add}, {test})"
         )
-    parts = _parts(feature, explanation)
+    add += f" to the selected features ({_parts(feature)}"
     if feature.role == "untested":
-        return f"was not tested; it would {add} to the selected features ({parts})"
-    return f"is not selected, but would {add} to the selected features ({parts}; {test})"
+        return f"was not tested; it would {add})"
+    return f"is not selected, but would {add}; {test})"
 
 
 def _is_alone(feature: FeatureExplanation, explanation: Explanation) -> bool:
@@ -128,12 +111,10 @@ def _is_alone(feature: FeatureExplanation, explanation: Explanation) -> bool:
     return not explanation.bits_added.keys() - {feature.name}
 
 
-def _parts(feature: FeatureExplanation, explanation: Explanation) -> str:
-    """Return unique and synergistic information, and with which feature it is most synergistic."""
-    partner = synergistic_partner(feature, explanation)
-    beside = "" if partner is None else f", strongest with {cut(shown(partner), MAX_LETTERS)}"
-    synergy = f"{'at least ' * feature.is_lower_bound}{number(feature.synergy)} synergistic{beside}"
-    return f"{number(feature.unique)} unique, {synergy}"
+def _parts(feature: FeatureExplanation) -> str:
+    """Return unique and synergistic information."""
+    at_least = "at least " * feature.is_lower_bound
+    return f"{number(feature.unique)} unique, {at_least}{number(feature.synergy)} synergistic"
 
 
 def _own(feature: FeatureExplanation) -> str:

@@ -16,8 +16,6 @@ import numpy as np
 from pidselect.data import Column, Dataset, FloatArray, IntArray
 from pidselect.data.feature_types import TARGET
 from pidselect.data.messages import cut, listed, number, shown
-from pidselect.decomposition import Explanation
-from pidselect.decomposition.sentences import synergistic_partner
 from pidselect.report.sentences import target_name
 from pidselect.selection.result import Selection, Step
 
@@ -35,9 +33,6 @@ JOINT_PHASES = ("lookahead", "random_starts")
 
 #: Pairs shown of the features of one step, if there are more than three.
 MAX_PAIRS = 3
-
-#: Pairs of less synergy, in bits, are not shown.
-MIN_SYNERGY = 0.05
 
 #: Combinations of fewer rows do not count for the range: their means scatter widely.
 MIN_ROWS = 10
@@ -91,14 +86,12 @@ def target_profile(dataset: Dataset, name: str) -> dict[str, Any]:
     }
 
 
-def joint_tables(
-    selection: Selection, dataset: Dataset, explanation: Explanation | None = None
-) -> list[dict[str, Any]]:
-    """Return the target over features that were included jointly or are synergistic, two at a time.
+def joint_tables(selection: Selection, dataset: Dataset) -> list[dict[str, Any]]:
+    """Return the target over features that were included jointly, two at a time.
 
-    See `joint_table`. Synergistic are the strongest pairs of each feature. Of a
-    triple, there is a table of two of them for each level of the third, which `within` names.
-    `sentence` is of the first table of a step. What cannot be shown has the sentence only.
+    See `joint_table`. Of a triple, there is a table of two of them for each level of the third,
+    which `within` names. `sentence` is of the first table of a step. What cannot be shown has the
+    sentence only.
     """
     found = []
     for step in selection.steps:
@@ -111,34 +104,7 @@ def joint_tables(
                 for one in selection.steps
             )
             found += _tables(names, step, is_alone, dataset)
-    if explanation is not None:
-        shown_pairs = [{*one["features"], *(one["within"] or ())} for one in found]
-        found += _synergistic(explanation, dataset, shown_pairs)
     return found
-
-
-def _synergistic(
-    explanation: Explanation, dataset: Dataset, shown_pairs: Sequence[set[str]]
-) -> list[dict[str, Any]]:
-    """Return the tables of the most synergistic pairs of columns that are not shown yet."""
-    pairs, names = explanation.pairs, dataset.table.names
-    partners = {one.name: synergistic_partner(one, explanation) for one in explanation}
-    values = {
-        frozenset((name, other)): float(
-            pairs.synergy[pairs.names.index(name), pairs.names.index(other)]
-        )
-        for name, other in partners.items()
-        if other is not None
-    }
-    found = []
-    for pair in sorted(values, key=lambda pair: -values[pair]):
-        is_shown = values[pair] < MIN_SYNERGY or any(pair <= one for one in shown_pairs)
-        if is_shown or len(dataset.target) > 1 or pair - {*names}:
-            continue
-        table = joint_table(dataset, [name for name in pairs.names if name in pair])
-        who = f"{listed(table['features'])} are synergistic: {number(values[pair])} bits."
-        found.append({**table, "sentence": f"{who} {_span([table], 'their combinations')}."})
-    return found[:MAX_PAIRS]
 
 
 def _tables(
@@ -162,19 +128,12 @@ def _tables(
     else:
         tables = _tables_within(dataset, names)
         which = "their combinations"
-    sentence += f" {_span(tables, which)}"
-    sentence += "; the joint effect may need all of them" * (len(names) > 3)
-    return [{**one, "sentence": f"{sentence}." * (one is tables[0])} for one in tables]
-
-
-def _span(tables: Sequence[dict[str, Any]], which: str) -> str:
-    """Return the range of the values as a clause."""
     low, high = (number(end, tables[0]["digits"]) for end in tables[0]["range"])
     few = any(0 < count < MIN_ROWS for one in tables for row in one["counts"] for count in row)
-    return (
-        f"The {tables[0]['quantity']} ranges from {low} to {high} over {which}"
-        + f" of at least {MIN_ROWS} rows" * few
-    )
+    sentence += f" The {tables[0]['quantity']} ranges from {low} to {high} over {which}"
+    sentence += f" of at least {MIN_ROWS} rows" * few
+    sentence += "; the joint effect may need all of them" * (len(names) > 3)
+    return [{**one, "sentence": f"{sentence}." * (one is tables[0])} for one in tables]
 
 
 def joint_table(dataset: Dataset, pair: Sequence[str]) -> dict[str, Any]:

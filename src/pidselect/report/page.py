@@ -143,7 +143,7 @@ def write_report(
         explanation=explanation,
         stability=stability,
         findings=fit_findings(dataset, selection, n_rows(X)),
-        joint=joint_tables(selection, dataset, explanation),
+        joint=joint_tables(selection, dataset),
         profiles=target_profiles((*selection.fixed_features, *selection.selected), dataset),
         metadata=metadata,
     )

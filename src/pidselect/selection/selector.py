@@ -500,9 +500,9 @@ class PIDSelector(SelectorMixin, BaseEstimator):
         >>> {feature.name: feature.role for feature in explanation}
         {'sprinkler': 'strongly relevant', 'rain': 'strongly relevant', 'wind': 'irrelevant'}
         >>> print(explanation["rain"])
-        rain adds 0.435 bits beyond the other selected features (0.000 unique, 0.435 synergistic,
-        strongest with sprinkler; p = 0.005); its marginal information is 0.286 bits, of which 0.286
-        overlap with what sprinkler predicts; in the fit it added 0.450 bits.
+        rain adds 0.435 bits beyond the other selected features (0.000 unique, 0.435 synergistic;
+        p = 0.005); its marginal information is 0.286 bits, of which 0.286 overlap with what
+        sprinkler predicts; in the fit it added 0.450 bits.
         """
         check_is_fitted(self)
         return explain_fit(self, X, y, groups, measure, bins, path)
