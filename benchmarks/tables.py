@@ -864,7 +864,7 @@ def neighbours_found(records: Records, k: int) -> str:
 
 
 RATES: dict[str, Callable[[Records], str]] = {
-    "null": lambda r: between((one["percent"] for one in r.of("calibration")["rows"]), 1),
+    "null": lambda r: number(fmean(one["percent"] for one in r.of("calibration")["rows"])),
     "null-sorts": lambda r: str(len(r.of("calibration")["rows"])),
     "agreeing": lambda r: str(r.reproduction["totals"]["claims"]["agrees"]),
     "decided": lambda r: str(
