@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import joblib
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from systems import bits, context_for, features_of, parity, quick
+from systems import bits, context_for, features_of, parity
 
 import naive
 import naive_interactions
@@ -16,7 +15,6 @@ from pidselect.estimators import Copula, Mixed
 from pidselect.selection import interaction_test
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.interaction_test import InteractionTestResult, run_interaction_test
-from pidselect.significance import interactions
 from pidselect.significance.permutation_test import fixed_decision, is_significant
 from pidselect.significance.rng import LOOKAHEAD
 from pidselect.significance.sequential import decision
@@ -173,27 +171,6 @@ def test_the_scheme_with_the_larger_p_value_decides():
         nulls = null if place else null[::-1]
         step = InteractionTestResult((0, 1), 0.5, 2.0, schemes, nulls).to_step(context, "pair", ())
         assert (step.p_value, step.surrogates, step.accepted) == (0.11, "local", False)
-
-
-# --- however the work is spread ------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore:No feature was selected")
-@pytest.mark.parametrize("n_permutations", [199, "auto"])
-@pytest.mark.parametrize("has_pair", [False, True])
-def test_workers_and_blocks_do_not_show(monkeypatch, has_pair, n_permutations):
-    X, y = wrong_parity(2 if has_pair else 5, 1, share=0.1)
-    X = np.column_stack([X, np.random.default_rng(0).normal(size=(len(y), 3))])
-    settings = {"n_permutations": n_permutations, "lookahead": 3}
-    expected = quick(**settings, n_jobs=1).fit(X, y).selection_
-    assert expected.steps[1].phase == "lookahead"
-    assert expected.steps[1].accepted == has_pair
-    for block_size in (3, 17):
-        monkeypatch.setattr(interactions, "BLOCK_SIZE", block_size)
-        assert quick(**settings, n_jobs=1).fit(X, y).selection_ == expected
-        assert quick(**settings, n_jobs=2).fit(X, y).selection_ == expected
-    with joblib.parallel_config("loky", n_jobs=2):
-        assert quick(**settings).fit(X, y).selection_ == expected
 
 
 # --- groups of rows, and time --------------------------------------------------------------------

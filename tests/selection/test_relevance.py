@@ -11,7 +11,6 @@ import naive
 from pidselect.data import Block, read_block
 from pidselect.estimators import Copula, Discrete
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess
 from pidselect.significance.rng import RELEVANCE
@@ -200,15 +199,6 @@ def test_error_rate():
         found = assess(context, [], [known["a"]], list(known.values()))
         wrong += any(found[f"n{i}"].role != "irrelevant" for i in range(4))
     assert 2 <= wrong <= 18  # 10 are expected; outside with probability below 0.01
-
-
-def test_nothing_depends_on_how_the_work_is_spread():
-    known, y = bits(n=100)
-    context = inquire(y, surrogates=("global", "local"), n_permutations=39)
-    arguments = ([], [known["a"], known["b"]], list(known.values()))
-    expected = assess(context, *arguments)
-    assert assess(replace(context, executor=Executor(2)), *arguments) == expected
-    assert assess(replace(context, shared_permutations=True), *arguments) == expected
 
 
 def test_few_permutations_are_enough_for_both_families():

@@ -78,27 +78,6 @@ def test_rows_in_any_order():
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"surrogates": "blocks"},
-        {"estimator": "copula", "surrogates": ("global", "local")},
-        {"estimator": "copula", "n_permutations": "auto"},
-    ],
-    ids=str,
-)
-def test_the_same_record_however_the_work_is_spread(settings):
-    X, y, who = persons()
-    expected = quick(**settings).fit(X, y, who).selection_
-    assert expected.settings.n_groups == 20
-    found = quick(n_jobs=2, **settings).fit(X, y, who).selection_
-    assert found.features == expected.features
-    for step, other in zip(found.steps, expected.steps, strict=True):
-        assert (step.chosen, step.p_values) == (other.chosen, other.p_values)
-        assert step.scores == pytest.approx(other.scores, rel=1e-9)
-
-
-@pytest.mark.parametrize(
     "form",
     [
         list,
