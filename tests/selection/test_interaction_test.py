@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from systems import bits, context_for, features_of, parity
 
 import naive
@@ -15,7 +13,6 @@ from pidselect.estimators import Copula, Mixed
 from pidselect.selection import interaction_test
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.interaction_test import InteractionTestResult, run_interaction_test
-from pidselect.significance.permutation_test import fixed_decision, is_significant
 from pidselect.significance.rng import LOOKAHEAD
 from pidselect.significance.sequential import decision
 
@@ -88,23 +85,6 @@ def test_the_test_equals_the_twin(n_given, seed, order):
 
 
 # --- the end of a test ---------------------------------------------------------------------------
-
-
-@given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=60),
-    st.integers(0, 3),
-    st.floats(0.01, 0.99),
-)
-def test_an_early_decision_is_that_of_all_permutations(null, observed, alpha):
-    null, n = np.array(null, dtype=float), len(null)
-    p = (1 + (null >= observed).sum()) / (1 + n)
-    whole = "significant" if is_significant(p, alpha) else "not significant"
-    decided = [fixed_decision(observed, null[:stop], alpha, n) for stop in range(n + 1)]
-    assert decided[-1] == whole
-    assert set(decided) <= {"open", whole}
-    assert "significant" not in decided[:-1]
-    first = decided.index(whole)
-    assert decided[first:] == [whole] * (n + 1 - first)
 
 
 @pytest.mark.parametrize("n_permutations", [99, None])

@@ -122,24 +122,6 @@ def test_features_of_several_columns():
     assert found["both"] == Relevance("weakly relevant", 0.01, 0.01)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_p_values_and_roles_agree(seed):
-    """A p-value at most alpha is significant, whichever of both families it is of."""
-    rng = np.random.default_rng(seed)
-    a, b, c, d = rng.integers(0, 2, (4, 60))
-    y = a ^ (rng.random(60) < 0.1)
-    weak, weaker = (y ^ (rng.random(60) < rate) for rate in (0.3, 0.35))
-    known = features(a=a, b=b, weak=weak, weaker=weaker, c=c, d=d)
-    found = assess(inquire(y, seed=seed), [], [known["a"]], list(known.values()))
-    for one in found.values():
-        if one.role == "irrelevant":
-            assert min(one.p_value, one.marginal_p_value) > 0.05
-        elif one.role == "weakly relevant":
-            assert one.marginal_p_value <= 0.05 < one.p_value
-        else:
-            assert one.p_value <= 0.05
-
-
 # --- the test -----------------------------------------------------------------------------------
 
 

@@ -400,10 +400,6 @@ def test_groups_are_read(groups):
     np.testing.assert_array_equal(found, [0, 0, 1, 2])
 
 
-def test_no_groups():
-    assert check_groups(None, 4) is None
-
-
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
