@@ -1,7 +1,13 @@
 """Settings shared by all tests."""
 
+import os
+
 import pytest
 from hypothesis import settings
+
+# Before NumPy is imported: beside other processes of tests, threads of BLAS wait for each other.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The same examples on every run, and no deadline: the first call of a kernel compiles it.
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None)

@@ -149,15 +149,6 @@ def test_identities(measure):
     assert set(explanation["d"].intervals) == set(VALUES)
 
 
-def test_n_jobs_does_not_matter():
-    selected, target = line(200)
-    others = {"c": line(200, 1)[0]["a"]}
-    one, two = (
-        explain_blocks(target, selected, others, intervals=True, n_jobs=n).to_dict() for n in (1, 2)
-    )
-    assert one == two
-
-
 def test_not_estimable():
     """A named measure counts joint states: here those of 700 labels by 700 by 20."""
     first, second, y = np.random.default_rng(0).integers(0, 1100, (3, 1500))

@@ -216,14 +216,6 @@ def test_a_total_is_not_included_beside_its_parts():
     assert included <= 4
 
 
-def test_results_do_not_depend_on_workers():
-    X, y = parts_and_total(0, 150)
-    for estimator in ("auto", "ksg-rank"):
-        settings = {"estimator": estimator, "random_state": 0}
-        plain, other = (PIDSelector(**settings, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
-        assert repr(other.selection_.to_dict()) == repr(plain.selection_.to_dict())
-
-
 def test_a_dependence_of_orders_of_magnitude_is_found():
     """Most of the variance of the values is in a few samples, which are left out of their fits."""
     rng = np.random.default_rng(0)

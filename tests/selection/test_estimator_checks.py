@@ -54,13 +54,16 @@ def valid_settings():
 def covering(settings):
     """Return a few of some settings with every pair of values that occurs in any of them.
 
-    Criteria of a family, which share their implementation, count as one, but each of them occurs.
+    Criteria of a family, which share their implementation, count as one, but each of them occurs;
+    so do estimators of values and of their ranks.
     """
 
     def pairs(one):
         family = "pairwise" if to_criterion(one["criterion"]).permutes_target else one["criterion"]
-        items = [(name, str(value)) for name, value in {**one, "criterion": family}.items()]
-        return {("criterion", str(one["criterion"])), *combinations(items, 2)}
+        changed = {"criterion": family, "estimator": one["estimator"].removesuffix("-rank")}
+        items = [(name, str(value)) for name, value in {**one, **changed}.items()]
+        own = {(name, str(one[name])) for name in changed}
+        return {*own, *combinations(items, 2)}
 
     of_each = [pairs(one) for one in settings]
     missing = set().union(*of_each)

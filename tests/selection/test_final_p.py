@@ -12,7 +12,6 @@ import naive_selection
 from pidselect.data import read_block
 from pidselect.estimators.regression import residuals
 from pidselect.selection.step_test import final_p_values
-from pidselect.significance.permutation_test import maximum_statistic, p_values
 from pidselect.significance.rng import BACKWARD, FINAL
 
 seeds = st.integers(0, 2**32 - 1)
@@ -49,21 +48,6 @@ def test_step_down_equals_the_twin(seed, n_tests, n_features, n_draws):
     order = strongest_first(observed)
     expected = naive_selection.step_down(contests_of(observed, surrogates), order)
     assert found == tuple(expected[f"x{j}"] for j in range(n_features))
-
-
-@given(seeds, st.integers(2, 6))
-@settings(max_examples=60)
-def test_between_its_own_and_the_maximum_over_all(seed, n_features):
-    """No weaker feature has a smaller one; and none is larger than against all surrogates."""
-    rng = np.random.default_rng(seed)
-    observed = rng.normal(1.5, 1, size=(1, n_features))
-    surrogates = rng.normal(size=(1, n_features, 60))
-    found = np.array(final_p_values(observed, surrogates))
-    in_order = found[np.argsort(-observed[0])]
-    assert (np.diff(in_order) >= 0).all()
-    assert (found <= p_values(observed[0], maximum_statistic(surrogates[0])) + 1e-12).all()
-    alone = [final_p_values(observed[:, [j]], surrogates[:, [j]])[0] for j in range(n_features)]
-    assert (found >= np.array(alone) - 1e-12).all()
 
 
 def test_the_error_over_all_features_is_at_most_alpha():

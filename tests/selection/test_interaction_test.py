@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import joblib
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from systems import bits, context_for, features_of, parity, quick
+from systems import bits, context_for, features_of, parity
 
 import naive
 import naive_interactions
@@ -16,8 +13,6 @@ from pidselect.estimators import Copula, Mixed
 from pidselect.selection import interaction_test
 from pidselect.selection.context import NamedEstimator
 from pidselect.selection.interaction_test import InteractionTestResult, run_interaction_test
-from pidselect.significance import interactions
-from pidselect.significance.permutation_test import fixed_decision, is_significant
 from pidselect.significance.rng import LOOKAHEAD
 from pidselect.significance.sequential import decision
 
@@ -92,23 +87,6 @@ def test_the_test_equals_the_twin(n_given, seed, order):
 # --- the end of a test ---------------------------------------------------------------------------
 
 
-@given(
-    st.lists(st.integers(0, 3), min_size=1, max_size=60),
-    st.integers(0, 3),
-    st.floats(0.01, 0.99),
-)
-def test_an_early_decision_is_that_of_all_permutations(null, observed, alpha):
-    null, n = np.array(null, dtype=float), len(null)
-    p = (1 + (null >= observed).sum()) / (1 + n)
-    whole = "significant" if is_significant(p, alpha) else "not significant"
-    decided = [fixed_decision(observed, null[:stop], alpha, n) for stop in range(n + 1)]
-    assert decided[-1] == whole
-    assert set(decided) <= {"open", whole}
-    assert "significant" not in decided[:-1]
-    first = decided.index(whole)
-    assert decided[first:] == [whole] * (n + 1 - first)
-
-
 @pytest.mark.parametrize("n_permutations", [99, None])
 def test_batches_do_not_show(monkeypatch, n_permutations):
     """A test that ends early decides as all permutations do, and has their first."""
@@ -173,27 +151,6 @@ def test_the_scheme_with_the_larger_p_value_decides():
         nulls = null if place else null[::-1]
         step = InteractionTestResult((0, 1), 0.5, 2.0, schemes, nulls).to_step(context, "pair", ())
         assert (step.p_value, step.surrogates, step.accepted) == (0.11, "local", False)
-
-
-# --- however the work is spread ------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("ignore:No feature was selected")
-@pytest.mark.parametrize("n_permutations", [199, "auto"])
-@pytest.mark.parametrize("has_pair", [False, True])
-def test_workers_and_blocks_do_not_show(monkeypatch, has_pair, n_permutations):
-    X, y = wrong_parity(2 if has_pair else 5, 1, share=0.1)
-    X = np.column_stack([X, np.random.default_rng(0).normal(size=(len(y), 3))])
-    settings = {"n_permutations": n_permutations, "lookahead": 3}
-    expected = quick(**settings, n_jobs=1).fit(X, y).selection_
-    assert expected.steps[1].phase == "lookahead"
-    assert expected.steps[1].accepted == has_pair
-    for block_size in (3, 17):
-        monkeypatch.setattr(interactions, "BLOCK_SIZE", block_size)
-        assert quick(**settings, n_jobs=1).fit(X, y).selection_ == expected
-        assert quick(**settings, n_jobs=2).fit(X, y).selection_ == expected
-    with joblib.parallel_config("loky", n_jobs=2):
-        assert quick(**settings).fit(X, y).selection_ == expected
 
 
 # --- groups of rows, and time --------------------------------------------------------------------

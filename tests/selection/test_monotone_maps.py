@@ -46,7 +46,7 @@ def mapped(values, name):
 
 @ESTIMATORS
 @given(st.lists(maps, min_size=5, max_size=5), st.integers(0, 3))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_numbers_may_be_mapped_to_any_others(changes, names, seed):
     X, y = numbers(seed=seed)
     expected = quick(**changes).fit(X, y)
@@ -59,7 +59,7 @@ def test_numbers_may_be_mapped_to_any_others(changes, names, seed):
 
 
 @given(maps, maps, st.sampled_from([1, -1, 7]))
-@settings(max_examples=8)
+@settings(max_examples=4)
 def test_numbers_among_labels_may_be_mapped_too(wind, target, factor):
     """Whole numbers to whole numbers, so that they stay levels."""
     columns, y = season()

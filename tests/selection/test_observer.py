@@ -6,7 +6,6 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-import joblib
 import numpy as np
 import pytest
 from recording_observer import Interrupting, Recorder, Stage
@@ -83,15 +82,6 @@ def test_a_scan_is_a_stage_of_its_tables():
     assert [step.phase for step in selection.steps][:2] == ["forward", "lookahead"]
     ((stage, count),) = [each for each in recorder.stages if each[0].step == 2]
     assert (stage.n_candidates, stage.n_values, count) == (35, 2 * 2 * 100, 2 * 2 * 100)
-
-
-def test_several_threads():
-    alone, expected = record_fit(numbers, {"lookahead": 1})
-    with joblib.parallel_config(backend="threading", n_jobs=2):
-        recorder, found = record_fit(numbers, {"lookahead": 1})
-    assert found == expected
-    assert recorder.all("stage") == alone.all("stage")
-    assert sum(recorder.all("progress")) == n_computed(expected)
 
 
 def test_no_cut_for_the_sake_of_progress_shows(monkeypatch):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 from systems import gates, numbers, quick, xor
 
-from pidselect import datasets
 from pidselect.selection import explain
 
 VALUES = ("information", "added", "unique", "shared", "synergy")
@@ -125,20 +123,6 @@ def test_held_out_rows():
         assert (step.candidates, step.p_values) == (twin.candidates, twin.p_values)
         assert step.values == twin.values  # of the fit
         assert step.atoms != twin.atoms
-
-
-def test_toy_system_as_in_the_paper():
-    """Beside X1, X2 is redundant and eta is synergistic: Figure 3B."""
-    toy = datasets.toy(random_state=1)
-    X = pd.DataFrame(toy.X, columns=toy.names)
-    _, explanation = explained(X, toy.y)
-    second = explanation.path.steps[1]
-    assert second.conditioning_set == ("X1",)
-    assert second.chosen == "eta"
-    X2, eta = second.atoms["X2"], second.atoms["eta"]
-    assert X2.shared > 0.9 * X2.information
-    assert eta.synergy > 5 * (eta.unique + eta.shared)
-    assert eta.intervals["synergy"][0] > 0
 
 
 def test_fixed_features_and_groups():

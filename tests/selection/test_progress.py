@@ -134,11 +134,6 @@ def test_what_follows_a_fit_has_one_line_for_all_of_its_stages(clock):
     assert len(stream.getvalue().splitlines()) == 1
 
 
-def test_progress_does_not_change_the_result(capsys):
-    assert quick(verbose=1).fit(*gates()).selection_ == quick().fit(*gates()).selection_
-    assert capsys.readouterr().out == ""
-
-
 def test_without_rich(monkeypatch):
     for module in ("rich", "rich.console", "rich.progress"):
         monkeypatch.setitem(sys.modules, module, None)

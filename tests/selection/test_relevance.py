@@ -11,7 +11,6 @@ import naive
 from pidselect.data import Block, read_block
 from pidselect.estimators import Copula, Discrete
 from pidselect.selection.context import NamedEstimator, SelectionContext
-from pidselect.selection.executor import Executor
 from pidselect.selection.pool import Feature
 from pidselect.selection.relevance import OTHERS_STREAM, Relevance, assess
 from pidselect.significance.rng import RELEVANCE
@@ -123,24 +122,6 @@ def test_features_of_several_columns():
     assert found["both"] == Relevance("weakly relevant", 0.01, 0.01)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_p_values_and_roles_agree(seed):
-    """A p-value at most alpha is significant, whichever of both families it is of."""
-    rng = np.random.default_rng(seed)
-    a, b, c, d = rng.integers(0, 2, (4, 60))
-    y = a ^ (rng.random(60) < 0.1)
-    weak, weaker = (y ^ (rng.random(60) < rate) for rate in (0.3, 0.35))
-    known = features(a=a, b=b, weak=weak, weaker=weaker, c=c, d=d)
-    found = assess(inquire(y, seed=seed), [], [known["a"]], list(known.values()))
-    for one in found.values():
-        if one.role == "irrelevant":
-            assert min(one.p_value, one.marginal_p_value) > 0.05
-        elif one.role == "weakly relevant":
-            assert one.marginal_p_value <= 0.05 < one.p_value
-        else:
-            assert one.p_value <= 0.05
-
-
 # --- the test -----------------------------------------------------------------------------------
 
 
@@ -200,15 +181,6 @@ def test_error_rate():
         found = assess(context, [], [known["a"]], list(known.values()))
         wrong += any(found[f"n{i}"].role != "irrelevant" for i in range(4))
     assert 2 <= wrong <= 18  # 10 are expected; outside with probability below 0.01
-
-
-def test_nothing_depends_on_how_the_work_is_spread():
-    known, y = bits(n=100)
-    context = inquire(y, surrogates=("global", "local"), n_permutations=39)
-    arguments = ([], [known["a"], known["b"]], list(known.values()))
-    expected = assess(context, *arguments)
-    assert assess(replace(context, executor=Executor(2)), *arguments) == expected
-    assert assess(replace(context, shared_permutations=True), *arguments) == expected
 
 
 def test_few_permutations_are_enough_for_both_families():

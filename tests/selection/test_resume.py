@@ -38,7 +38,6 @@ CASES = {
     "defaults": ({}, NUMBERS, {}),
     "ranks": ({"estimator": "copula"}, NUMBERS, {}),
     "independent permutations": (PAPER, NUMBERS, {}),
-    "sequential": ({"n_permutations": "auto", "estimator": "discrete"}, GATES, {}),
     "wide": ({"n_permutations": "auto", "estimator": "copula"}, wide(), {}),
     "no test": ({"n_permutations": 0, "max_features": 2}, GATES, {}),
     "pairs": ({"lookahead": 2, "n_permutations": 199}, XOR, {}),

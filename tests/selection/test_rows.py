@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -142,27 +141,6 @@ def test_fits_are_of_the_part():
     X, y = numbers(250)
     alone = quick(estimator="ksg").fit(X[part], y[part])
     assert auto.selection_.steps == alone.selection_.steps
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"shared_permutations": False},
-        {"n_permutations": "auto"},
-        {"lookahead": 2, "n_permutations": 99},
-        {"max_conditioning": 1},
-        {"backward": "maximum", "fixed_features": [3]},
-    ],
-    ids=str,
-)
-def test_workers_do_not_show(settings):
-    expected = fitted(**settings)
-    assert fitted(**settings, n_jobs=2).selection_ == expected.selection_
-    with joblib.parallel_config("loky", n_jobs=2):
-        other = fitted(**settings)
-    assert other.selection_ == expected.selection_
-    np.testing.assert_array_equal(other.scores_, expected.scores_)
 
 
 def test_labels_and_rare_levels():

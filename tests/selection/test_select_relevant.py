@@ -153,14 +153,6 @@ def test_the_union():
     assert select(0) == []
 
 
-def test_equal_for_any_workers():
-    X, y = measured(80)
-    first, second = relevant().fit(X, y), relevant(n_jobs=2).fit(X, y)
-    assert first.selection_.to_dict() == second.selection_.to_dict()
-    for name in ("selected_", "ranking_", "scores_", "pvalues_"):
-        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
-
-
 @pytest.mark.parametrize(
     "settings",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -67,7 +68,7 @@ RECORDS = {
     "fixed": lambda: one_stage("discrete", fixed_features=["x3"]).fit(*gates(seed=4)),
     "groups": lambda: one_stage("discrete", feature_groups=[[0, 1]]).fit(*gates(seed=5)),
 }
-records = pytest.mark.parametrize("make", RECORDS.values(), ids=RECORDS)
+records = pytest.mark.parametrize("make", [*map(cache, RECORDS.values())], ids=RECORDS)
 
 
 # --- identities ---------------------------------------------------------------------------------

@@ -49,14 +49,9 @@ NUMBERS = {"target": "continuous"}
         quick(missing="category"),
         quick(missing="drop"),
         PIDSelector.paper(estimator="ksg", feature_types=NUMBERS, **QUICK),
-        quick(estimator="copula", backward="maximum"),
-        quick(estimator="mixed", surrogates="local"),
         quick(estimator="mixed", n_permutations="auto"),
         quick(n_permutations=0, max_features=1),
-        quick(lookahead=2, n_permutations=199),
-        quick(select="relevant"),
         quick(criterion="mi", max_samples=30),
-        quick(criterion="mrmr", estimator="ksg-rank", feature_types=NUMBERS),
         quick(max_conditioning=1, backward=None, n_jobs=2),
     ],
     expected_failed_checks=lambda selector: EXPECTED_FAILURES,
@@ -163,6 +158,8 @@ def test_nothing_selected_gives_no_column():
         selector = quick().fit(X, y)
     assert selector.selected_.tolist() == []
     assert selector.selected_.dtype.kind == "i"
+    assert sorted(selector.ranking_) == [2, 3, 4]
+    assert np.isfinite(selector.pvalues_).all()
     assert selector.transform(X).shape == (100, 0)
     assert list(selector.get_feature_names_out()) == []
 
@@ -216,11 +213,6 @@ def test_a_part_of_the_samples():
     assert quick(max_samples=100).fit(X, y).selection_ == selector.selection_
     other = quick(max_samples=100, random_state=1).fit(X, y).selection_
     assert other.steps[0].values != selector.selection_.steps[0].values
-
-
-def test_more_samples_than_there_are():
-    X, y = numbers()
-    assert quick(max_samples=1000).fit(X, y).selection_ == quick().fit(X, y).selection_
 
 
 def test_duplicates_are_determined_from_all_samples():
@@ -358,7 +350,7 @@ def test_whole_selection_equals_the_twin(system, estimator, score, seed):
 
 
 @given(st.permutations(range(4)))
-@settings(max_examples=10)
+@settings(max_examples=4)
 def test_order_of_the_columns_does_not_matter(order):
     X, y = numbers()
     expected = quick(lookahead=1).fit(X, y)

@@ -24,9 +24,11 @@ outputs = pytest.mark.parametrize("library", ["pandas", "polars"])
 
 
 @frames
-def test_names(library):
+def test_names_and_record(library):
     columns, y = season()
     selector = quick().fit(LIBRARIES[library](columns), y)
+    expected = quick().fit(pd.DataFrame(columns), y).selection_
+    assert selector.selection_.steps == expected.steps
     assert selector.feature_names_in_.tolist() == list(columns)
     assert selector.n_features_in_ == 4
     assert sorted(chosen(selector)) == ["port", "wind"]
@@ -34,13 +36,6 @@ def test_names(library):
     assert selector.get_feature_names_out().tolist() == ["wind", "port"]
     feature_types = ["ordinal", "continuous", "nominal", "nominal"]
     assert list(selector.feature_types_.items()) == list(zip(columns, feature_types, strict=True))
-
-
-@frames
-def test_every_library_gives_the_same_record(library):
-    columns, y = season()
-    selection = quick().fit(LIBRARIES[library](columns), y).selection_
-    assert selection.steps == quick().fit(pd.DataFrame(columns), y).selection_.steps
 
 
 STEPS = [int(step) for step in np.random.default_rng(0).integers(0, 10**6, 60)]
@@ -205,7 +200,7 @@ def rows_without_columns(frame, n_rows):
 
 
 @frames
-@pytest.mark.parametrize("name", ["wind", "boats", "port", "flag"])
+@pytest.mark.parametrize("name", ["wind", "port"])
 def test_transform_of_a_frame_with_gaps(library, name):
     """As for arrays: refused where they cannot be fitted, in whatever column, else passed on."""
     columns, y = season()

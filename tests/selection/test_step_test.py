@@ -67,7 +67,7 @@ def test_two_threads(name):
 
 
 @systems
-@pytest.mark.parametrize("task_size", [1, 2000, 2**30])
+@pytest.mark.parametrize("task_size", [1, 2000])
 def test_any_task_size(name, task_size):
     system, settings = SYSTEMS[name]
     expected = plain_record(name)
@@ -98,17 +98,6 @@ def test_every_permutation_is_in_one_task(n_parts, numbers):
         for place in range(n_parts):
             found = [number for places, some in tasks if places == [place] for number in some]
             assert found == list(numbers)
-
-
-@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
-@pytest.mark.parametrize("system", [gates, numbers])
-@pytest.mark.parametrize("n_permutations", [199, "auto"])
-def test_other_processes(backend, system, n_permutations):
-    """Not every backend can hand over results one by one, nor does it have to."""
-    settings = {"n_permutations": n_permutations, "max_features": 2, "backward": None}
-    expected = record(system, settings)
-    with joblib.parallel_config(backend=backend, n_jobs=2):
-        assert record(system, settings) == expected
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])

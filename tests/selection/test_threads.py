@@ -43,12 +43,10 @@ def fit(system, seed, backend=None, **settings):
     [
         {},
         {"n_jobs": 2},
-        {"n_permutations": "auto", "n_jobs": 2},
         {"n_jobs": 2, "backend": "loky"},
-        {"verbose": 1},
         {"verbose": 1, "n_jobs": 2},
     ],
-    ids=["defaults", "two jobs", "auto", "processes", "progress", "progress of two jobs"],
+    ids=["defaults", "two jobs", "processes", "progress of two jobs"],
 )
 def test_fits_at_the_same_time(settings, capsys):
     """The same to the bit as one after the other, each with data and a seed of its own."""
@@ -143,11 +141,6 @@ def test_errors_of_tasks_are_raised(n_jobs):
     assert calls == [0]
 
 
-@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
-def test_errors_of_processes(backend):
-    worker_cases.errors_pass(lambda: joblib.parallel_config(backend=backend, n_jobs=2))
-
-
 def process_of(common, task):
     return multiprocessing.current_process().name
 
@@ -168,6 +161,10 @@ def processes():
 
 def test_same_record():
     worker_cases.same_record(processes)
+
+
+def test_errors_pass():
+    worker_cases.errors_pass(processes)
 
 
 @pytest.mark.kill

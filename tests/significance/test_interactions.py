@@ -19,7 +19,6 @@ from pidselect.significance.interactions import (
     InteractionScan,
     adjusted_quantile,
     count_levels,
-    count_operations,
     few_levels,
     target_classes,
 )
@@ -251,7 +250,7 @@ def test_triples_with_a_given_column(triples, system):
 
 
 @pytest.mark.parametrize("most", [0, interactions.MAX_PRODUCTS])
-@pytest.mark.parametrize("block_size", [1, 2, 3, 7, 20, 2**18])
+@pytest.mark.parametrize("block_size", [1, 7, 2**18])
 def test_any_split_of_the_work_gives_the_same_values(block_size, most, monkeypatch):
     """To the bit: blocks of any size, and any batches of permutations."""
     rng = np.random.default_rng(5)
@@ -377,16 +376,6 @@ def test_limits_of_quantiles():
 
 
 # --- counts --------------------------------------------------------------------------------------
-
-
-def test_operations_grow_with_all_that_is_counted():
-    least = count_operations([2] * 10, 100, 2, 2)
-    assert count_operations([2] * 11, 100, 2, 2) > least
-    assert count_operations([2] * 9 + [3], 100, 2, 2) > least
-    assert count_operations([2] * 10, 1000, 2, 2) > least
-    assert count_operations([2] * 10, 100, 3, 2) > least
-    assert count_operations([2] * 10, 100, 2, 3) > least
-    assert count_operations([2], 100, 2, 2) == count_operations([2, 2], 100, 2, 3) == 0
 
 
 @given(st.sampled_from(KINDS), st.integers(2, 60), st.integers(0, 99))

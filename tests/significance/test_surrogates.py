@@ -400,10 +400,6 @@ def test_groups_are_read(groups):
     np.testing.assert_array_equal(found, [0, 0, 1, 2])
 
 
-def test_no_groups():
-    assert check_groups(None, 4) is None
-
-
 @pytest.mark.parametrize(
     ("groups", "message"),
     [
@@ -431,13 +427,6 @@ def test_rows_of_a_registered_scheme_must_be_permutations(monkeypatch, rows, wor
         sampler((0,), range(1, 2))
     with pytest.raises(ValueError, match=words):
         sampler((0,), range(2))
-
-
-@pytest.mark.parametrize(("n_small", "exact"), [(10, True), (11, False)])
-def test_a_tenth_of_the_samples_may_be_in_small_levels(n_small, exact):
-    levels = np.concatenate([np.arange(n_small) + 1, np.zeros(100 - n_small)])
-    found = find_strata(Block((column("ordinal", levels),)), None)
-    assert (found is not None) == exact
 
 
 @given(partitions)
