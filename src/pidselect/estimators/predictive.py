@@ -38,6 +38,7 @@ from scipy.linalg.lapack import dtrtri
 from scipy.special import expit, ndtr, ndtri
 
 from pidselect.data import Block, Column, FloatArray, IntArray
+from pidselect.estimators.regression import DECIMALS
 
 #: Curves of one column, of all columns of a set, and functions of a column that enter products.
 N_CURVES = 10
@@ -83,9 +84,6 @@ MAX_ODDS = 15.0
 MAX_LEVERAGE = 0.95
 JITTER = 1e-11
 
-#: Decimals of information in bits; more would depend on the order of summation.
-DECIMALS = 9
-
 #: Of a column: lines or effects, curves, and what enters products, each (n_functions, n_samples).
 Functions = tuple[FloatArray, FloatArray, FloatArray]
 
@@ -95,8 +93,7 @@ def information(
 ) -> FloatArray:
     """Return the information of each candidate about the target given S in bits, (n_candidates,).
 
-    It is the mean of `gains`, or 0 where that is negative, without digits that depend on the order
-    of summation.
+    It is the mean of `gains`, or 0 where that is negative.
 
     Examples
     --------

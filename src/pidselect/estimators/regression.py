@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from math import comb
 from threading import Lock
@@ -75,7 +75,8 @@ BLOCK = 1000
 #: Residuals below this share of the standard deviation are rounding errors: S determines x.
 DETERMINED = 1e-9
 
-#: Decimals of residuals, in standard deviations; more would depend on the order of summation.
+#: Decimals of residuals, in standard deviations, of information in bits, and of statistics; more
+#: would depend on the order of summation.
 DECIMALS = 9
 
 #: Size of numbers that have squares, and its inverse.
@@ -99,6 +100,9 @@ N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
 
 #: Quantiles by which a column is mapped to a normal distribution.
 QUANTILES = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+
+#: One thread for products of matrices: more would wait for each other, and sum in another order.
+one_blas_thread = partial(threadpool_limits, 1, user_api="blas")
 
 #: Entry of the stream key of the choice of landmarks.
 SPREAD = 0x7370_7264
@@ -200,8 +204,7 @@ def residuals(
     found = [Residual(column, 0.0) for column in columns]
     are_labels = (column.feature_type == "nominal" and column.levels() > 2 for column in columns)
     regressed = [place for place, is_kept in enumerate(are_labels) if not is_kept]
-    # One thread: sums in another order would be other residuals.
-    with threadpool_limits(1, user_api="blas"):
+    with one_blas_thread():
         smoother = smoother or Smoother.of(given, groups, has_cells=False)
         first, means = smoother.first, smoother.means
         is_dependent = _find_dependent([columns[place] for place in regressed], first)

@@ -188,8 +188,7 @@ class SelectionContext:
     def schemes_of_tuples(self, given: Features) -> tuple[str, ...]:
         """Return the schemes that apply to tuples: those of an estimator, also by the score test.
 
-        Rows that are near in S are exchanged in addition, as a variance may depend on S, and at
-        first: chance rarely passes that.
+        Rows that are near in S are exchanged first, as a variance may depend on S.
         """
         if self.surrogates != ("global",) or self.score_test is None:
             return self.schemes(given)

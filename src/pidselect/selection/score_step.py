@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from pidselect.data import FloatArray
+from pidselect.estimators.regression import DECIMALS
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import joint_block
 from pidselect.selection.progress import StageName
@@ -159,6 +160,7 @@ def _run(
     deciding = results[number]
     codes = [NAMES.index(name) if name else -1 for name in deciding.functions]
     critical = math.nan if deciding.critical_value is None else deciding.critical_value
+    statistics, critical = np.round(statistics, DECIMALS), round(critical, DECIMALS)
     facts = [chosen, len(deciding.null), critical, deciding.share, number]
     context.executor.observer.on_progress(len(candidates))
     return p_values, statistics, np.array(codes, dtype=float), information, np.array(facts)
@@ -193,8 +195,7 @@ def _test_sets(scores: ScoreCandidates, each_alone: bool, step_down: bool) -> St
             functions[place] = name
     smallest = [result.p_values.min() for result in results]
     deciding = results[int(np.argmax(smallest) if each_alone else np.argmin(smallest))]
-    named = tuple(functions)
-    return replace(deciding, p_values=p_values, statistics=statistics, functions=named)
+    return replace(deciding, p_values=p_values, statistics=statistics, functions=(*functions,))
 
 
 def settings_of(context: SelectionContext, n_sets: int = 1) -> StagedSettings:

@@ -11,7 +11,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from pidselect.data import IntArray
 from pidselect.significance.interactions import LOWEST, InteractionScan, Planes, Tables
@@ -41,17 +40,16 @@ def scan_block(
     n_counts = max(min(SAMPLES, n_samples), n_classes * size)
     n_cells = levels.shape[1] ** tables.order
     step = max(1, SIZE // (n_cells * n_counts))
-    with threadpool_limits(1, user_api="blas"):  # products are small: more threads would wait
-        for start in range(0, len(rows), size):
-            lanes = slice(start, start + size)
-            classes = _classes(scan, rows[lanes])
-            for place, family in enumerate(families):
-                own = tuples[family_of == family]
-                for first in range(0, len(own), step):
-                    some = own[first : first + step]
-                    cells = _count(levels, some, classes, n_classes)
-                    values = _interactions(cells, scan.weight)
-                    _keep_largest(values, some, best[place, lanes], which[place, lanes])
+    for start in range(0, len(rows), size):
+        lanes = slice(start, start + size)
+        classes = _classes(scan, rows[lanes])
+        for place, family in enumerate(families):
+            own = tuples[family_of == family]
+            for first in range(0, len(own), step):
+                some = own[first : first + step]
+                cells = _count(levels, some, classes, n_classes)
+                values = _interactions(cells, scan.weight)
+                _keep_largest(values, some, best[place, lanes], which[place, lanes])
     return best, which
 
 

@@ -174,8 +174,7 @@ def nearest_samples(
 def near_cells(given: Block, n_samples: int, size: int) -> list[IntArray]:
     """Return the samples of cells that are near in S, about so many each.
 
-    The samples are halved along the axis of normal scores along which they spread most, again and
-    again.
+    Samples are halved along the axis along which they spread most, again and again.
     """
     points = _points(given, n_samples)
     parts, cells = [(np.arange(n_samples), max(1, n_samples // max(size, 1)))], []
