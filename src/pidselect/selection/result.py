@@ -310,9 +310,9 @@ class Selection(TabularResult):
     (('x0', 'x2'), ('x1',), ('x0', 'x2', 'x1'))
     >>> print(record)
     feature  step  bits added    statistic  critical value       p  final p
-    x0          1       1.829  spline 46.6             3.7  0.0050   0.0050
+    x0          1       1.829  spline 51.9             3.8  0.0050   0.0050
     x2          2       0.258    line 16.1             4.1  0.0050   0.0050
-    x1          5                line 43.4                  0.0050
+    x1          5                line 50.1                  0.0050
     Joint information with the target: 2.087 bit.
     Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.05.
     >>> record.inclusion_step("x2").conditioning_set, record.is_sequential
