@@ -53,7 +53,8 @@ PAPER: dict[str, Any] = {
     "lookahead": 1,
 }
 
-#: The defaults when the runs were made: without look-ahead or regressions on the conditioning set.
+#: The settings of an estimator when the runs were made: without look-ahead or regressions on the
+#: conditioning set.
 EARLIER: dict[str, Any] = {
     "surrogates": ("global", "local"),
     "backward": "minimum",
@@ -67,7 +68,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "mi": {**PAPER, "criterion": "mi"},
     "cmi-unpruned": {**PAPER, "backward": None},
     "mi-unpruned": {**PAPER, "criterion": "mi", "backward": None},
-    "defaults": EARLIER,
+    "defaults": {"lookahead": 1},
     "copula": {**EARLIER, "estimator": "copula"},
 }
 
