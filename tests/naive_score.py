@@ -105,7 +105,7 @@ class NaiveBound:
             if joint.max() < 100:
                 columns = (Column("joint", "nominal", joint),)
         means, numbers, projection = [], [], None
-        self.is_even = True  # whether the size of residuals does not depend on S
+        self.has_even_noise = True  # whether the size of residuals does not depend on S
         for column in columns:
             if column.feature_type == "nominal" or column.levels() == 2:
                 means += self.class_residuals(column)
@@ -161,7 +161,7 @@ class NaiveBound:
         if np.where(missing, 0.0, values).std() < 1e-9:
             return [], projection
         evened, is_explained = self.evened(np.where(missing, 0.0, values))
-        self.is_even &= not is_explained
+        self.has_even_noise &= not is_explained
         values = np.where(missing, np.nan, evened)
         function = np.where(missing, 0.0, values - np.nanmean(values))
         if column.levels() > 20:
@@ -183,7 +183,7 @@ class NaiveBound:
         return (left * np.exp(-explained / 2), True) if is_explained[0] else (left, False)
 
     def class_residuals(self, column: Column) -> list[Vector]:
-        self.is_even &= self.smoother is None
+        self.has_even_noise &= self.smoother is None
         classes = indicators(column, 1)
         if len(classes) < 2:
             return []
@@ -305,7 +305,7 @@ def statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> d
                 r = direction[row]
                 variance = (f**2 * r**2).sum()
                 prior = 10.0 if name == "label" and effective < 30 else 0.0
-                prior = 30.0 if bound.is_even else prior
+                prior = 30.0 if bound.has_even_noise else prior
                 variance = (effective * variance + prior) / (effective + prior)
                 total += (f * r).sum() ** 2 / max(variance, 1e-6)
         weight = WEIGHTS[name] / names.count(name)

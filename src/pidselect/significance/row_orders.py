@@ -192,7 +192,7 @@ def near_cells(given: Block, n_samples: int, size: int) -> list[IntArray]:
 
 
 def _points(given: Block, n_samples: int, groups: IntArray | None = None) -> FloatArray:
-    """Return samples as points by normal scores, which differ by less than any two values.
+    """Return samples as points by normal scores, with less noise than values differ by.
 
     Equal samples are in an order that depends on their row alone: the first of many would else be
     the neighbours of all.

@@ -116,7 +116,7 @@ class Bound:
     scale: FloatArray | None  # those of their squares; none of classes
     projection: Projection | None  # that of the target
     smoother: Smoother | None
-    is_even: bool = False  # whether the size of residuals does not depend on S
+    has_even_noise: bool = False  # whether the size of residuals does not depend on S
 
     @property
     def is_determined(self) -> bool:
@@ -191,19 +191,19 @@ def bind(
             target = Block((_joint(joint),))
     means, of_numbers = [], []
     projection: Projection | None = None
-    is_even = True
+    has_even_noise = True
     for column in target.columns:
         if _is_class(column):
             means.append(_class_residuals(column, bound))
-            is_even &= smoother is None
+            has_even_noise &= smoother is None
             continue
         left, own, explains_size = _number_residuals(column, bound)
-        is_even &= not explains_size
+        has_even_noise &= not explains_size
         projection = projection or own
         means.append(left)
         of_numbers.append(left)
     mean = _orthonormal(np.concatenate(means, axis=1))
-    bound = replace(bound, projection=projection, mean=mean, is_even=is_even)
+    bound = replace(bound, projection=projection, mean=mean, has_even_noise=has_even_noise)
     if of_numbers:
         numbers = np.concatenate(of_numbers, axis=1)
         first, second = np.triu_indices(numbers.shape[1])
@@ -484,7 +484,7 @@ def statistics(
         number = names.index(family.name)
         n_members = counts[number, family.owners]
         weight = np.log(FAMILIES[family.name] / n_members)
-        sums, freedom = _sums(family, part, rows, bound.is_even)
+        sums, freedom = _sums(family, part, rows, bound.has_even_noise)
         freedom *= part.shape[1]
         value = _log_p(sums[:, :1], freedom[:, np.newaxis])[:, 0] + weight
         np.maximum.at(observed[number], family.owners, np.where(freedom > 0, value, NOTHING))
@@ -503,7 +503,7 @@ def statistics(
 
 
 def _sums(
-    family: Family, part: FloatArray, rows: IntArray, is_even: bool
+    family: Family, part: FloatArray, rows: IntArray, has_even_noise: bool
 ) -> tuple[FloatArray, IntArray]:
     """Return self-normalised sums of functions, (n_members, n_permutations), and their numbers."""
     members, n_samples, width = family.functions.shape
@@ -513,7 +513,7 @@ def _sums(
     fourth = (squares**2).sum(axis=1)
     effective = 1.0 / np.maximum(fourth, 1.0 / n_samples)[:, np.newaxis]  # rows
     is_rare = effective < RARE_ROWS if family.name == "label" else False
-    prior = PRIOR_ROWS if is_even else np.where(is_rare, RARE_PRIOR_ROWS, 0.0)
+    prior = PRIOR_ROWS if has_even_noise else np.where(is_rare, RARE_PRIOR_ROWS, 0.0)
     for direction in part.T:
         permuted = direction[rows].T
         variance = effective * (squares @ permuted**2) + prior
