@@ -22,9 +22,10 @@ from pidselect.significance.row_orders import RowOrders, find_strata
 WEIGHTS = {
     "label": 0.50,
     "line": 0.50,
-    "square": 0.20,
+    "square": 0.08,
     "missing": 0.20,
-    "spline": 0.20,
+    "curve": 0.20,
+    "wave": 0.12,
     "product": 0.07,
     "scale": 0.03,
 }
@@ -84,6 +85,11 @@ def indicators(column: Column, least: int) -> list[Vector]:
     return [*found, others] if others.sum() >= least else found
 
 
+def has_order(column: Column) -> bool:
+    """Return whether classes are numbers."""
+    return column.feature_type == "nominal" and column.labels is None and column.levels() > 2
+
+
 def with_missing(function: Vector, column: Column) -> list[Vector]:
     missing = np.isnan(column.values)
     return [function, missing.astype(float)] if missing.any() else [function]
@@ -116,6 +122,7 @@ class NaiveBound:
             numbers += found
         self.projection = projection
         self.mean, self.scale = self.directions(means), None
+        self.has_order = len(columns) == 1 and has_order(columns[0]) and len(self.mean) > 1
         if numbers:
             pairs = [(i, j) for i in range(len(numbers)) for j in range(i, len(numbers))]
             self.scale = self.directions([self.left(numbers[i] * numbers[j])[0] for i, j in pairs])
@@ -188,12 +195,20 @@ class NaiveBound:
         if len(classes) < 2:
             return []
         if self.smoother is None:
-            return [self.left(one)[0] for one in classes[1:]]
-        fit = fit_classes(self.smoother, np.stack(classes, axis=1))
-        null = -2 * sum(one.sum() * math.log(one.mean()) for one in classes)
-        if fit.deviance < 0.02 * null:
-            return []
-        return [one - fit.probabilities[:, k] for k, one in enumerate(classes)][1:]
+            left = [self.left(one)[0] for one in classes]
+        else:
+            fit = fit_classes(self.smoother, np.stack(classes, axis=1))
+            null = -2 * sum(one.sum() * math.log(one.mean()) for one in classes)
+            if fit.deviance < 0.02 * null:
+                return []
+            left = [one - fit.probabilities[:, k] for k, one in enumerate(classes)]
+        if not has_order(column):
+            return left[1:]
+        values = np.where(np.isnan(column.values), np.nanmean(column.values), column.values)
+        means = [(values * one).sum() / one.sum() for one in classes]
+        centre = np.mean(means)
+        line = sum((mean - centre) * one for mean, one in zip(means, left, strict=True))
+        return [line, *left[1:]]
 
     def multipliers(self) -> list[Vector]:
         found = []
@@ -228,11 +243,11 @@ def number_functions(column: Column, bound: NaiveBound) -> list[tuple[str, list[
     if levels > 20:
         z = normal_scores(np.where(missing, np.nan, evened))
     powers = [z, z**2 - 1, z**3 - 3 * z][: max(1, levels - 1)]
-    cubes = []
+    waves = []
     if levels > 20 and len(z) >= 50:
-        cubes = [z, *(abs(z - norm.ppf(q)) ** 3 for q in np.linspace(0.06, 0.94, 5))]
-    powers, cubes = ([np.where(missing, 0.0, f) for f in some] for some in (powers, cubes))
-    found = [("line", powers[:1]), ("square", powers[1:2]), ("powers", powers), ("spline", cubes)]
+        waves = [np.cos(math.pi * j * norm.cdf(z)) for j in range(1, 7)]
+    powers, waves = ([np.where(missing, 0.0, f) for f in some] for some in (powers, waves))
+    found = [("line", powers[:1]), ("square", powers[1:2]), ("powers", powers), ("wave", waves)]
     factors = powers if levels <= 4 else [z]
     found += [("scale", powers[:1])]
     found += [("product", [f * s for f in factors]) for s in bound.design]
@@ -256,7 +271,7 @@ def block_functions(block: Block, bound: NaiveBound) -> list[tuple[str, list[Vec
             own = indicators(Column("joint", "nominal", codes.astype(float)), 3)[1:]
             products = [("product", [f * s for f in own]) for s in bound.design]
             return [("label", own), ("scale", own), *products]
-    names = ("line", "missing", "square", "powers", "spline")
+    names = ("line", "missing", "square", "powers", "wave")
     parts: dict[str, list[Vector]] = {name: [] for name in names}
     lines = []
     for column in block.columns:
@@ -267,6 +282,8 @@ def block_functions(block: Block, bound: NaiveBound) -> list[tuple[str, list[Vec
         for name, some in functions:
             if name in parts:
                 parts[name] += some
+    n_columns = len(parts["wave"]) // 6
+    parts["wave"] = [parts["wave"][6 * c + j] for j in range(6) for c in range(n_columns)]
     for first, second in combinations(lines, 2):
         parts["square"] += [f * g for f in first for g in second]
     found = [(name, some) for name, some in parts.items() if len(some) <= n // 10]
@@ -292,26 +309,33 @@ def families(block: Block, bound: NaiveBound) -> list[NaiveFamily]:
 def statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> dict[str, float]:
     """Return the statistic of a candidate in one order of the rows, by family."""
     best = dict.fromkeys(WEIGHTS, NOTHING)
-    names = [name for name, *_ in found]
-    for name, _, functions in found:
+    parts = [(name, functions) for name, _, functions in found]
+    parts += [("curve", f[: len(f) // 2]) for name, f in parts if name == "wave"]
+    names = [name for name, _ in parts]
+    for name, functions in parts:
         directions = bound.scale if name == "scale" else bound.mean
         used = [f for f in functions if (f**2).sum() > 0.5]
         if name not in WEIGHTS or not directions or not used:
             continue
-        total = 0.0
-        for f in used:
-            effective = 1 / (f**4).sum()
-            for direction in directions:
-                r = direction[row]
-                variance = (f**2 * r**2).sum()
-                prior = 10.0 if name == "label" and effective < 30 else 0.0
-                prior = 30.0 if bound.has_even_noise else prior
-                variance = (effective * variance + prior) / (effective + prior)
-                total += (f * r).sum() ** 2 / max(variance, 1e-6)
         weight = WEIGHTS[name] / names.count(name)
-        freedom = len(used) * len(directions)
-        best[name] = max(best[name], -chi2.logsf(total, freedom) + math.log(weight))
+        some = [directions]
+        if bound.has_order:
+            some, weight = [directions[:1], directions], weight / 2
+        for own in some:
+            total = sum(squared_sum(f, r[row], name, bound) for f in used for r in own)
+            log_p = -chi2.logsf(total, len(used) * len(own))
+            best[name] = max(best[name], log_p + math.log(weight))
     return best
+
+
+def squared_sum(f: Vector, r: Vector, name: str, bound: NaiveBound) -> float:
+    """Return the self-normalised squared sum of a function and residuals."""
+    effective = 1 / (f**4).sum()
+    variance = (f**2 * r**2).sum()
+    prior = 10.0 if name == "label" and effective < 30 else 0.0
+    prior = 30.0 if bound.has_even_noise else prior
+    variance = (effective * variance + prior) / (effective + prior)
+    return (f * r).sum() ** 2 / max(variance, 1e-6)
 
 
 def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> float:
@@ -330,7 +354,7 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
                         if order == 1 and name == "powers" and not is_even and place % 3 == 1:
                             value = 0.0
                         best = max(best, (value ** (1 / 3) - 7 / 9) / math.sqrt(2 / 9))
-                if order < {"line": 2, "label": 2, "spline": 1}.get(name, 0):
+                if order < {"line": 2, "label": 2, "wave": 1}.get(name, 0):
                     products = sum(np.outer(f, f) for f in functions[:12]) * np.outer(r, r)
                     for graph in bound.graphs:
                         some = products[np.triu(graph, 1)]

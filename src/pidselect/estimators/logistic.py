@@ -87,7 +87,11 @@ def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge
     simple = [one for one in tried if one[1].basis.is_simple]
     others = [one for one in tried if not one[1].basis.is_simple]
     wanted = (*simple[:2], *first, *others[:N_BASES])
-    return [(ridge, shrinkage) for _, ridge, shrinkage in wanted]
+    found = [(ridge, shrinkage) for _, ridge, shrinkage in wanted]
+    responses = classes[:, 1:] if classes.shape[1] == 2 else classes
+    for ridge in smoother.weighted(responses, are_classes=True):
+        found += [(ridge, shrinkage) for shrinkage in ridge.shrinkage]
+    return found
 
 
 def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArray:

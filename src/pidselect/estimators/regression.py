@@ -37,6 +37,7 @@ from scipy.special import ndtri
 from threadpoolctl import threadpool_limits
 
 from pidselect.data import CLASS_LEVELS, Block, Column, FloatArray, IntArray
+from pidselect.estimators.evidence import Design, design_of, functions_of, prior_variances
 from pidselect.estimators.pieces import linear_pieces
 from pidselect.estimators.scaling import normal_scores
 
@@ -54,6 +55,9 @@ KERNEL_PENALTIES = 10.0 ** np.arange(-10.0, 1.1, 0.75)
 #: A basis replaces a simpler one, and a map of the values the values themselves, if its squared
 #: error is smaller by this factor.
 IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.75
+
+#: Products of functions of columns whose sizes are found by marginal likelihood.
+MAX_WEIGHTED_PRODUCTS = 240
 
 #: R squared from which metric and pieces are tried, and up to which a column is used as it is, one
 #: of numbers and one of two labels: labels vary by chance even where S is informative.
@@ -208,6 +212,7 @@ def residuals(
         smoother = smoother or Smoother.of(given, groups, has_cells=False)
         first, means = smoother.first, smoother.means
         is_dependent = _find_dependent([columns[place] for place in regressed], first)
+        is_dependent[:n_refined] = [True] * min(n_refined, len(regressed))
         places = [place for place, kept in zip(regressed, is_dependent, strict=True) if kept]
         responses = [_Response.of(columns[place]) for place in places]
         for ridge in first:
@@ -216,6 +221,9 @@ def residuals(
             for ridge in smoother.more:
                 _fit(ridge, [response for response in responses if response.is_noticed])
         refined = [r for r, place in zip(responses, places, strict=True) if place < n_refined]
+        for response in refined:
+            for ridge in smoother.weighted(response.views["raw"][:, np.newaxis]):
+                _fit(ridge, [response], only="raw")
         if close := [response for response in refined if response.is_close]:
             _refine(close, smoother.designs["raw"], means)
     for place, response in zip(places, responses, strict=True):
@@ -411,6 +419,30 @@ class Smoother:
     def more(self) -> list[Ridge]:
         """Regressions on further bases, for what depends on S."""
         return self._ridges(_more_bases(self.designs["raw"]))
+
+    @cached_property
+    def _columns(self) -> Design:
+        n_products = min(MAX_WEIGHTED_PRODUCTS, len(self.designs["raw"]) // 2)
+        return design_of([functions_of(column) for column in self.given.columns], n_products)
+
+    def weighted(self, responses: FloatArray, are_classes: bool = False) -> list[Ridge]:
+        """Return a regression with sizes of functions by the marginal likelihood of responses.
+
+        There is none for many samples, and if no function is informative.
+        """
+        if len(responses) > MANY_SAMPLES:
+            return []
+        design = self._columns
+        found = [prior_variances(design, response, are_classes) for response in responses.T]
+        variance = np.mean(found, axis=0)
+        variance[0] = 0.0  # the constant
+        used = np.flatnonzero(variance)
+        features = np.sqrt(variance[used]) * design.features[used].T
+        penalty = 1.0 / len(responses)
+        if are_classes:
+            penalty /= float(responses.var(axis=0).mean())
+        basis = _Basis("raw", features, np.array([penalty]), False)
+        return self._ridges([basis]) if len(used) else []
 
     def _ridges(self, bases: Iterable[_Basis]) -> list[Ridge]:
         ridges = (Ridge.of(basis, self.means) for basis in bases)

@@ -134,7 +134,7 @@ class Step:
         Of the scores and of the critical value; "" for statistics without a unit.
     estimators : tuple of str
         For each candidate the estimator, or the functions with the largest statistic: "line",
-        "square", "smooth", "spline", "product", "scale", "label"; "local" for the second stage.
+        "square", "curve", "wave", "product", "scale", "label"; "local" for the second stage.
     p_values : tuple of float
         Each candidate's p-value against the null distribution of the step, adjusted for the number
         of candidates. Under the minimum statistic (``backward="minimum"``) only that of the chosen

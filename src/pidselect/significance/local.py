@@ -10,7 +10,7 @@ other moments of the target than its mean, and those over pairs of samples near 
 
 with K = 1 for samples in the same cell of S, else 0. Both are self-normalised as in the score test
 and brought to the scale of a normal distribution; the largest is the statistic of a candidate. The
-null distribution is that of the score test. Functions of several dimensions, such as splines, are
+null distribution is that of the score test. Functions of several dimensions, such as waves, are
 summed over in :math:`u_i u_j`; sums over pairs are squares of sums over cells, without the terms of
 a sample with itself.
 """
@@ -29,7 +29,7 @@ from pidselect.significance.score import LEAST, NOTHING, Bound, Family
 CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
 
 #: Families whose functions are summed over pairs, and moments of the target by which.
-PAIRED = {"line": 2, "label": 2, "spline": 1}
+PAIRED = {"line": 2, "label": 2, "wave": 1}
 
 #: Functions of a candidate at most that are summed over pairs: of labels, the most frequent levels.
 MOST_PAIRED = 12

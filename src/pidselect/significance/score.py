@@ -7,7 +7,7 @@ r. Each squared sum is divided by its own variance,
 .. math:: T = \sum_j \frac{(\sum_i \phi_{ij} r_i)^2}{\sum_i \phi_{ij}^2 r_i^2},
 
 so that noise that varies with S does not matter, and is added within a *family* of functions: line,
-square, spline, products with S, and scale (with :math:`r^2`). Families are compared by
+square, waves, products with S, and scale (with :math:`r^2`). Families are compared by
 -log p (chi-square) plus the logarithm of their weight, and the largest value of a candidate is its
 statistic. The null distribution is that of the largest statistic over all candidates with the rows
 of r permuted, numerator and denominator computed again.
@@ -17,7 +17,7 @@ Two matrix products serve all candidates and permutations.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, compress
@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaincc, gammaln, ndtri
+from scipy.special import gammaincc, gammaln, ndtr, ndtri
 from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
@@ -34,19 +34,20 @@ from pidselect.estimators.regression import GroupMeans, Projection, Smoother, re
 from pidselect.significance.row_orders import RowOrders, find_strata, near_cells
 
 #: Families of functions and their weights. Numbers have a line, labels indicators; missing values
-#: are one of their own.
+#: are one of their own. A curve is of the slower half of the waves.
 FAMILIES = {
     "label": 0.50,
     "line": 0.50,
-    "square": 0.20,
+    "square": 0.08,
     "missing": 0.20,
-    "spline": 0.20,
+    "curve": 0.20,
+    "wave": 0.12,
     "product": 0.07,
     "scale": 0.03,
 }
 
-#: Knots of the spline family, in normal scores, and samples from which it is used.
-KNOTS, SPLINE_SAMPLES = ndtri(np.linspace(0.06, 0.94, 5)), 50
+#: Waves of a number, cosines of its rank, and samples from which they are used.
+N_WAVES, WAVE_SAMPLES = 6, 50
 
 #: Levels up to which a number is used as it is; of more, its normal scores.
 FEW_LEVELS = 20
@@ -117,6 +118,7 @@ class Bound:
     projection: Projection | None  # that of the target
     smoother: Smoother | None
     has_even_noise: bool = False  # whether the size of residuals does not depend on S
+    has_order: bool = False  # whether the first direction is that of the values of classes
 
     @property
     def is_determined(self) -> bool:
@@ -189,6 +191,7 @@ def bind(
         joint = target.codes()
         if joint.max() < MAX_LEVELS:
             target = Block((_joint(joint),))
+    has_order = len(target) == 1 and _has_order(target.columns[0])
     means, of_numbers = [], []
     projection: Projection | None = None
     has_even_noise = True
@@ -203,7 +206,14 @@ def bind(
         means.append(left)
         of_numbers.append(left)
     mean = _orthonormal(np.concatenate(means, axis=1))
-    bound = replace(bound, projection=projection, mean=mean, has_even_noise=has_even_noise)
+    has_order &= mean.shape[1] > 1
+    bound = replace(
+        bound,
+        projection=projection,
+        mean=mean,
+        has_even_noise=has_even_noise,
+        has_order=has_order,
+    )
     if of_numbers:
         numbers = np.concatenate(of_numbers, axis=1)
         first, second = np.triu_indices(numbers.shape[1])
@@ -232,6 +242,11 @@ def _is_class(column: Column) -> bool:
     return column.feature_type == "nominal" or column.levels() == 2
 
 
+def _has_order(column: Column) -> bool:
+    """Return whether classes are numbers, which may be counts or grades."""
+    return column.feature_type == "nominal" and column.labels is None and column.levels() > 2
+
+
 def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Projection | None, bool]:
     """Return what S leaves of a number, as normal scores, the regression, and if S has its size."""
     left, projection = column, None
@@ -257,18 +272,28 @@ def _number_residuals(column: Column, bound: Bound) -> tuple[FloatArray, Project
 
 
 def _class_residuals(column: Column, bound: Bound) -> FloatArray:
-    """Return indicators of classes without their probabilities given S."""
+    """Return indicators of classes without their probabilities given S.
+
+    If classes are numbers, their mean value without that given S comes first.
+    """
     indicators = _indicators(column, 1)
     if indicators.shape[1] < 2:
         return np.empty((len(indicators), 0))
     if bound.smoother is None:
-        return bound.centred(indicators)[:, 1:]
-    fit = fit_classes(bound.smoother, indicators)
-    frequency = indicators.mean(axis=0)
-    null = -2.0 * len(indicators) * (frequency * np.log(frequency)).sum()
-    if fit.deviance < DETERMINED_DEVIANCE * null:
-        return np.empty((len(indicators), 0))
-    return np.asarray((indicators - fit.probabilities)[:, 1:])
+        left = bound.centred(indicators)
+    else:
+        fit = fit_classes(bound.smoother, indicators)
+        frequency = indicators.mean(axis=0)
+        null = -2.0 * len(indicators) * (frequency * np.log(frequency)).sum()
+        if fit.deviance < DETERMINED_DEVIANCE * null:
+            return np.empty((len(indicators), 0))
+        left = indicators - fit.probabilities
+    found = left[:, 1:]
+    if _has_order(column):
+        values = _filled(column.values[:, np.newaxis])[:, 0]
+        of_classes = values @ indicators / indicators.sum(axis=0)
+        found = np.column_stack([left @ (of_classes - of_classes.mean()), found])
+    return np.asarray(found)
 
 
 # --- functions of candidates ----------------------------------------------------------------------
@@ -371,17 +396,17 @@ def _functions_of_scores(
 ) -> Functions:
     """Return functions of one number by family; missing values have 0 in all of them."""
     powers = np.column_stack([z, z * z - 1.0, z**3 - 3.0 * z])[:, : max(1, levels - 1)]
-    cubes = np.empty((len(z), 0))
-    if levels > FEW_LEVELS and len(z) >= SPLINE_SAMPLES:
-        cubes = np.column_stack([z, np.abs(z[:, np.newaxis] - KNOTS) ** 3])
+    waves = np.empty((len(z), 0))
+    if levels > FEW_LEVELS and len(z) >= WAVE_SAMPLES:
+        waves = np.cos(np.pi * ndtr(z)[:, np.newaxis] * np.arange(1, N_WAVES + 1))
     functions = [
         ("line", powers[:, :1]),
         ("square", powers[:, 1:2]),
         ("powers", powers),
-        ("spline", cubes),
+        ("wave", waves),
     ]
     if missing is not None:
-        powers[missing], cubes[missing] = 0.0, 0.0
+        powers[missing], waves[missing] = 0.0, 0.0
         functions.append(("missing", missing[:, np.newaxis].astype(np.float64)))
     return functions
 
@@ -413,11 +438,14 @@ def _block_functions(block: Block, bound: Bound) -> Functions:
         else dict(_number_functions([column], bound)[0])
         for column in block.columns
     ]
-    names = ("line", "missing", "square", "powers", "spline")
+    names = ("line", "missing", "square", "powers")
     joined = {
         name: np.concatenate([some.get(name, nothing) for some in of_columns], axis=1)
         for name in names
     }
+    waves = [some["wave"] for some in of_columns if some.get("wave", nothing).shape[1]]
+    if waves:  # slow ones first
+        joined["wave"] = np.stack(waves, axis=2).reshape(len(nothing), -1)
     pairs = [
         (first["line"][:, :, np.newaxis] * second["line"][:, np.newaxis]).reshape(len(nothing), -1)
         for first, second in combinations(of_columns, 2)
@@ -477,49 +505,60 @@ def statistics(
     counts = np.zeros((len(names), n_candidates), dtype=np.int64)  # of subfamilies
     for family in made:
         np.add.at(counts[names.index(family.name)], family.owners, 1)
+    counts[names.index("curve")] = counts[names.index("wave")]
+    counts *= 2 if bound.has_order else 1
     for family in made:
-        part = bound.scale if family.name == "scale" else bound.mean
-        if part is None or not part.shape[1]:
-            continue
-        number = names.index(family.name)
-        n_members = counts[number, family.owners]
-        weight = np.log(FAMILIES[family.name] / n_members)
-        sums, freedom = _sums(family, part, rows, bound.has_even_noise)
-        freedom *= part.shape[1]
-        value = _log_p(sums[:, :1], freedom[:, np.newaxis])[:, 0] + weight
-        np.maximum.at(observed[number], family.owners, np.where(freedom > 0, value, NOTHING))
-        if keeps_all:
-            value = _log_p(sums[:, 1:], freedom[:, np.newaxis]) + weight[:, np.newaxis]
-            value[freedom == 0] = NOTHING
-            np.maximum.at(null, family.owners, value)
-            continue
-        # Of functions alike, the largest sum has the largest value.
-        alike = np.stack([freedom, n_members], axis=1)
-        for free, count in np.unique(alike[freedom > 0], axis=0):
-            largest = sums[(alike == (free, count)).all(axis=1), 1:].max(axis=0)
-            value = _log_p(largest, free) + np.log(FAMILIES[family.name] / count)
-            np.maximum(null[0], value, out=null[0])
+        for name, sums, freedom in _sums(family, bound, rows):
+            number = names.index(name)
+            n_members = counts[number, family.owners]
+            weight = np.log(FAMILIES[name] / n_members)
+            value = _log_p(sums[:, :1], freedom[:, np.newaxis])[:, 0] + weight
+            np.maximum.at(observed[number], family.owners, np.where(freedom > 0, value, NOTHING))
+            if keeps_all:
+                value = _log_p(sums[:, 1:], freedom[:, np.newaxis]) + weight[:, np.newaxis]
+                value[freedom == 0] = NOTHING
+                np.maximum.at(null, family.owners, value)
+                continue
+            # Of functions alike, the largest sum has the largest value.
+            alike = np.stack([freedom, n_members], axis=1)
+            for free, count in np.unique(alike[freedom > 0], axis=0):
+                largest = sums[(alike == (free, count)).all(axis=1), 1:].max(axis=0)
+                value = _log_p(largest, free) + np.log(FAMILIES[name] / count)
+                np.maximum(null[0], value, out=null[0])
     return observed, null
 
 
 def _sums(
-    family: Family, part: FloatArray, rows: IntArray, has_even_noise: bool
-) -> tuple[FloatArray, IntArray]:
-    """Return self-normalised sums of functions, (n_members, n_permutations), and their numbers."""
+    family: Family, bound: Bound, rows: IntArray
+) -> Iterator[tuple[str, FloatArray, IntArray]]:
+    """Yield names of families, their self-normalised sums, and the numbers of these.
+
+    The sums have the shape (n_members, n_permutations). Those of the first half of the waves are
+    of curves. Those with the first direction, if it is the order of classes, come first.
+    """
+    part = bound.scale if family.name == "scale" else bound.mean
+    if part is None or not part.shape[1]:
+        return
     members, n_samples, width = family.functions.shape
     flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
     squares = flat**2
+    is_function = (squares.sum(axis=1) > 0.5).reshape(members, width)
     total = np.zeros((len(flat), len(rows)))
     fourth = (squares**2).sum(axis=1)
     effective = 1.0 / np.maximum(fourth, 1.0 / n_samples)[:, np.newaxis]  # rows
     is_rare = effective < RARE_ROWS if family.name == "label" else False
-    prior = PRIOR_ROWS if has_even_noise else np.where(is_rare, RARE_PRIOR_ROWS, 0.0)
-    for direction in part.T:
+    prior = PRIOR_ROWS if bound.has_even_noise else np.where(is_rare, RARE_PRIOR_ROWS, 0.0)
+    for number, direction in enumerate(part.T, start=1):
         permuted = direction[rows].T
         variance = effective * (squares @ permuted**2) + prior
         total += (flat @ permuted) ** 2 * (effective + prior) / np.maximum(variance, LEAST)
-    freedom = (squares.sum(axis=1) > 0.5).reshape(members, width).sum(axis=1)
-    return total.reshape(members, width, -1).sum(axis=1), freedom
+        if number == part.shape[1] or (number == 1 and bound.has_order):
+            by_member = total.reshape(members, width, -1)
+            parts = [(family.name, width)]
+            if family.name == "wave":
+                parts.append(("curve", width // 2))
+            for name, n in parts:
+                yield name, by_member[:, :n].sum(axis=1), number * is_function[:, :n].sum(axis=1)
 
 
 def _log_p(sums: FloatArray, freedom: IntArray | int) -> FloatArray:
