@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +25,10 @@ from pidselect.estimators.regression import Ridge, Smoother
 MAX_AXES = 1 / 4
 
 #: Bases that are tried beside lines and products, those with the smallest squared error.
-N_BASES = 3
+N_BASES = 2
 
-#: Factors of the penalty that is best for squared error.
-FACTORS = (1.0, 0.1, 10.0)
+#: Factors of the penalty that are tried on the best basis.
+FACTORS = (0.1, 10.0)
 
 #: Newton steps, those at which weights of samples are found, their factor for three classes or
 #: more, as steps of classes are taken at once, and the largest change of a logit at which they end.
@@ -58,19 +59,18 @@ def fit_classes(smoother: Smoother, classes: FloatArray) -> ClassFit:
     """Regress indicators of classes, (n_samples, n_classes), on S."""
     mean = np.broadcast_to(classes.mean(axis=0), classes.shape)
     best = ClassFit(np.asarray(mean), _deviance(mean, classes))
+    chosen = None
     for ridge, shrinkage in _candidates(smoother, classes):
-        n_axes = int(MAX_AXES * len(classes))
-        order = np.argsort(-shrinkage, kind="stable")[:n_axes]
-        axes = ridge.axes[:, order]
+        order = np.argsort(-shrinkage, kind="stable")[: int(MAX_AXES * len(classes))]
         kept = np.clip(shrinkage[order], 1e-12, 1.0 - 1e-12)
-        for factor in FACTORS:
-            penalty = factor * (1.0 - kept) / kept
-            probabilities = _fit(axes, penalty, classes)
-            fit = ClassFit(probabilities, _deviance(probabilities, classes))
-            if fit.deviance < best.deviance:
-                best = fit
-            elif fit.deviance > 1.02 * best.deviance and factor == 1.0:
-                break
+        basis = ridge.axes[:, order], (1.0 - kept) / kept
+        fit = _fit(*basis, classes)
+        if fit.deviance < best.deviance:
+            best, chosen = fit, basis
+    if chosen is not None:
+        axes, penalty = chosen
+        fits = [_fit(axes, factor * penalty, classes) for factor in FACTORS]
+        best = min(best, *fits, key=attrgetter("deviance"))
     return best
 
 
@@ -86,7 +86,7 @@ def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge
     tried.sort(key=lambda one: one[0])
     simple = [one for one in tried if one[1].basis.is_simple]
     others = [one for one in tried if not one[1].basis.is_simple]
-    wanted = (*simple[:2], *first, *others[:N_BASES])
+    wanted = (*first, *(one for one in simple[:1] if one not in first), *others[:N_BASES])
     found = [(ridge, shrinkage) for _, ridge, shrinkage in wanted]
     responses = classes[:, 1:] if classes.shape[1] == 2 else classes
     for ridge in smoother.weighted(responses, are_classes=True):
@@ -94,7 +94,7 @@ def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge
     return found
 
 
-def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArray:
+def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> ClassFit:
     """Return probabilities of left-out samples; the penalty is relative to the mean weight."""
     n_samples, n_classes = classes.shape
     frequency = classes.mean(axis=0)
@@ -133,7 +133,8 @@ def _fit(axes: FloatArray, penalty: FloatArray, classes: FloatArray) -> FloatArr
     share = (n_classes - 1) / n_classes
     remainder = np.maximum(1.0 - weights * leverage, 0.1)
     left_out = logits + share * leverage * (probabilities - classes) / remainder
-    return _softmax(left_out)
+    probabilities = _softmax(left_out)
+    return ClassFit(probabilities, _deviance(probabilities, classes))
 
 
 def _weights(probability: FloatArray) -> FloatArray:

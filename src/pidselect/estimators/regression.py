@@ -22,7 +22,7 @@ Science, for the metric.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from math import comb
@@ -45,8 +45,14 @@ from pidselect.estimators.scaling import normal_scores
 #: one or two columns and in a learnt metric, and of functions of all columns.
 LANDMARKS, RADIAL_LANDMARKS = 100, 200
 
+#: Columns up to which there are functions of all of them; of more, if most are no indicators.
+FEW_COLUMNS = 10
+
 #: Degrees of freedom of a regression, and the number of products of columns, in the samples.
 MAX_FREEDOM, MAX_PRODUCTS = 1 / 3, 1 / 5
+
+#: Leverage of a sample that is left out, at most.
+MAX_LEVERAGE = 0.9
 
 #: Penalties per sample: of lines and products, and of kernels.
 LIGHT_PENALTIES = np.array([1e-10, 1e-4, 1e-2])
@@ -325,6 +331,7 @@ class _Response:
     order: IntArray  # of the values that are present
     scores: FloatArray  # normal scores of the values that are present
     fits: dict[str, _Fit]
+    errors: dict[str, float] = field(default_factory=dict)  # of fits, as normal scores
 
     @classmethod
     def of(cls, column: Column) -> _Response:
@@ -342,8 +349,10 @@ class _Response:
 
         In a map the noise would no longer be the same everywhere.
         """
-        errors = {view: self._error_of_scores(fit) for view, fit in self.fits.items()}
-        least = min(errors, key=lambda view: errors[view])
+        errors = self.errors
+        for view in self.fits.keys() - errors:
+            errors[view] = self._error_of_scores(self.fits[view])
+        least = min(self.fits, key=lambda view: errors[view])
         return self.fits[least if errors[least] < MAP_IMPROVEMENT * errors["raw"] else "raw"]
 
     @property
@@ -562,10 +571,7 @@ def _first_bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
     for view, z in designs.items():
         if _has_products(z):
             yield _Basis(view, np.concatenate([z, _products(z)], axis=1), LIGHT_PENALTIES, True)
-    z = designs["raw"]
-    yield _kernel_basis(z, SMOOTH)
-    if z.shape[1] > 1 and len(z) <= MANY_SAMPLES:
-        yield _kernel_basis(z, _Radial(np.sqrt(z.shape[1])))
+    yield from _kernel_bases(designs["raw"], [SMOOTH], [1.0])
 
 
 def _more_bases(z: FloatArray) -> Iterator[_Basis]:
@@ -576,20 +582,34 @@ def _more_bases(z: FloatArray) -> Iterator[_Basis]:
         cubes = np.stack([z[:, i] * z[:, j] * z[:, k] for i, j, k in places], axis=1)
         features = np.concatenate([z, _products(z), cubes], axis=1)
         yield _Basis("raw", features, LIGHT_PENALTIES, True)
-    if len(z) > MANY_SAMPLES:
-        return
-    kernels: list[_Kernel] = [_Additive(_gaussian, 1.0, 1)]
-    if n_columns > 1:
-        kernels.append(_Additive(_gaussian, 3.0, 2))
-    kernels.append(_Radial(0.5 * np.sqrt(n_columns)))
-    for kernel in kernels:
-        yield _kernel_basis(z, kernel)
+    if len(z) <= MANY_SAMPLES:
+        kernels = [_Additive(_gaussian, 1.0, 1), _Additive(_gaussian, 3.0, 2)]
+        yield from _kernel_bases(z, kernels, [0.5])
 
 
-def _kernel_basis(z: FloatArray, kernel: _Kernel) -> _Basis:
+def _kernel_bases(
+    z: FloatArray, additive: Sequence[_Additive], widths: Sequence[float]
+) -> Iterator[_Basis]:
+    """Yield the functions of kernels: sums over columns that are no indicators, and radial ones.
+
+    Widths of radial ones are relative; there are none of many indicators, by which all samples are
+    far from each other.
+    """
+    n_columns = z.shape[1]
+    curved = z[:, [len(np.unique(column)) > 2 for column in z.T]]
+    for kernel in additive:
+        if kernel.order <= curved.shape[1]:
+            yield _kernel_basis(z, curved, kernel)
+    is_near = n_columns <= FEW_COLUMNS or 2 * curved.shape[1] >= n_columns
+    for width in widths if n_columns > 1 and is_near else ():
+        if len(z) <= MANY_SAMPLES:
+            yield _kernel_basis(z, z, _Radial(width * np.sqrt(n_columns)))
+
+
+def _kernel_basis(z: FloatArray, points: FloatArray, kernel: _Kernel) -> _Basis:
     """Return the functions of a kernel."""
     n_landmarks = RADIAL_LANDMARKS if isinstance(kernel, _Radial) else LANDMARKS
-    return _Basis("raw", _kernel_features(z, z, kernel, n_landmarks), KERNEL_PENALTIES, False)
+    return _Basis("raw", _kernel_features(z, points, kernel, n_landmarks), KERNEL_PENALTIES, False)
 
 
 def _has_products(z: FloatArray) -> bool:
@@ -693,6 +713,11 @@ class GroupMeans:
         """The number of samples of each group."""
         return np.bincount(self.groups)
 
+    @property
+    def own_share(self) -> FloatArray:
+        """The share of each sample in the mean of its group, (n_samples, 1)."""
+        return np.asarray(1.0 / self.sizes[self.groups])[:, np.newaxis]
+
     def __call__(self, values: FloatArray) -> FloatArray:
         """Return the mean of the group of every sample, for each column."""
         if len(self.sizes) == 1:
@@ -741,13 +766,8 @@ class Ridge:
             shrinkage = self.shrinkage[errors.argmin(axis=0)].T
             fitted = mean + self.axes @ (shrinkage * along)
             filled = np.where(is_missing, fitted, filled)
-        leverage = self.own_share + self.axes**2 @ shrinkage
-        return (filled - fitted) / (1.0 - np.minimum(leverage, 0.9)), shrinkage
-
-    @property
-    def own_share(self) -> FloatArray:
-        """The share of each sample in the mean of its group."""
-        return np.asarray(1.0 / self.means.sizes[self.means.groups])[:, np.newaxis]
+        leverage = self.means.own_share + self.axes**2 @ shrinkage
+        return (filled - fitted) / (1.0 - np.minimum(leverage, MAX_LEVERAGE)), shrinkage
 
     def generalised_errors(self, along: FloatArray, total: FloatArray) -> FloatArray:
         """Return errors by generalised cross-validation, (n_penalties, n_responses).
@@ -762,8 +782,8 @@ class Ridge:
     def left_out(self, centred: FloatArray, penalties: IntArray) -> FloatArray:
         """Return leave-one-out residuals of centred functions by a penalty for each."""
         along = self.shrinkage[penalties].T * (self.axes.T @ centred)
-        leverage = self.own_share + self.axes**2 @ self.shrinkage.T
-        share = 1.0 - np.minimum(leverage, 0.9)
+        leverage = self.means.own_share + self.axes**2 @ self.shrinkage.T
+        share = 1.0 - np.minimum(leverage, MAX_LEVERAGE)
         return np.asarray((centred - self.axes @ along) / share[:, penalties])
 
 
@@ -785,6 +805,7 @@ def _fit(ridge: Ridge, responses: Sequence[_Response], only: str | None = None) 
         if error < IMPROVEMENT * response.fits[view].error:
             projection = Projection(ridge.axes, of_axes, ridge.means)
             response.fits[view] = _Fit(view, left, error, ridge.basis.is_simple, projection)
+            response.errors.pop(view, None)
 
 
 def _refine(responses: Sequence[_Response], z: FloatArray, means: GroupMeans) -> None:
