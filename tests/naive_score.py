@@ -355,7 +355,8 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
                             value = 0.0
                         best = max(best, (value ** (1 / 3) - 7 / 9) / math.sqrt(2 / 9))
                 if order < {"line": 2, "label": 2, "wave": 1}.get(name, 0):
-                    products = sum(np.outer(f, f) for f in functions[:12]) * np.outer(r, r)
+                    slow = functions[: len(functions) // 2 if name == "wave" else 12]
+                    products = sum(np.outer(f, f) for f in slow) * np.outer(r, r)
                     for graph in bound.graphs:
                         some = products[np.triu(graph, 1)]
                         value = some.sum() / math.sqrt(max((some**2).sum(), 1e-300))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
-from operator import attrgetter
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +24,10 @@ from pidselect.estimators.regression import Ridge, Smoother
 #: Axes of a basis that are used at most, in the samples.
 MAX_AXES = 1 / 4
 
-#: Bases that are tried beside lines and products, those with the smallest squared error.
-N_BASES = 2
+#: Bases of curves that are tried, those with the smallest squared error.
+N_BASES = 1
 
-#: Factors of the penalty that are tried on the best basis.
+#: Factors of the penalty that are tried on the best basis, until one is better.
 FACTORS = (0.1, 10.0)
 
 #: Newton steps, those at which weights of samples are found, their factor for three classes or
@@ -69,24 +69,26 @@ def fit_classes(smoother: Smoother, classes: FloatArray) -> ClassFit:
             best, chosen = fit, basis
     if chosen is not None:
         axes, penalty = chosen
-        fits = [_fit(axes, factor * penalty, classes) for factor in FACTORS]
-        best = min(best, *fits, key=attrgetter("deviance"))
+        for factor in FACTORS:
+            fit = _fit(axes, factor * penalty, classes)
+            if fit.deviance < best.deviance:
+                return fit
     return best
 
 
 def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge, FloatArray]]:
-    """Return lines, products, and the bases with the smallest squared errors."""
+    """Return lines, and the bases with the smallest squared errors and marginal likelihood."""
     tried = []
     nothing = np.zeros((1, 1), dtype=bool)
     for ridge in (*smoother.first, *smoother.more):
         left, shrinkage = ridge.residuals(classes, nothing)
         error = float((left**2).sum())
         tried.append((error, ridge, shrinkage.mean(axis=1)))
-    first = [one for one in tried if one[1].basis.is_simple][:1]
-    tried.sort(key=lambda one: one[0])
     simple = [one for one in tried if one[1].basis.is_simple]
     others = [one for one in tried if not one[1].basis.is_simple]
-    wanted = (*first, *(one for one in simple[:1] if one not in first), *others[:N_BASES])
+    lines, best = simple[0], min(simple, key=itemgetter(0))
+    others.sort(key=itemgetter(0))
+    wanted = [lines] * (lines is not best) + [best, *others[:N_BASES]]
     found = [(ridge, shrinkage) for _, ridge, shrinkage in wanted]
     responses = classes[:, 1:] if classes.shape[1] == 2 else classes
     for ridge in smoother.weighted(responses, are_classes=True):

@@ -32,6 +32,7 @@ CUBE_MEAN, CUBE_DEVIATION = 7 / 9, np.sqrt(2 / 9)
 PAIRED = {"line": 2, "label": 2, "wave": 1}
 
 #: Functions of a candidate at most that are summed over pairs: of labels, the most frequent levels.
+#: Of waves these are the slower half.
 MOST_PAIRED = 12
 
 #: Permutations at a time at least, and values of an array that stays in the cache.
@@ -51,12 +52,19 @@ def local_statistics(
         if family.name in ("powers", "label"):
             pooled = pooled_statistics(family, permuted)
             np.maximum.at(found, family.owners, pooled)
+        functions = family.functions[:, :, : most_paired(family)]
         for moment in permuted[: PAIRED.get(family.name, 0)]:
             for cells in bound.partitions:
                 for direction in moment:
-                    value = pair_statistics(family.functions[:, :, :MOST_PAIRED], cells, direction)
+                    value = pair_statistics(functions, cells, direction)
                     np.maximum.at(found, family.owners, value)
     return found
+
+
+def most_paired(family: Family) -> int:
+    """Return how many functions of a family are summed over pairs."""
+    width = family.functions.shape[2]
+    return width // 2 if family.name == "wave" else MOST_PAIRED
 
 
 def pooled_statistics(family: Family, permuted: Sequence[FloatArray]) -> FloatArray:
