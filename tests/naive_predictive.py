@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from pidselect.data import Block, Column
-from pidselect.estimators import predictive
+from pidselect.estimators import evidence, predictive
 
 Array = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ def functions_of(column: Column) -> tuple[list[Array], list[Array], list[Array]]
     counts = Counter(values)
     if column.feature_type == "nominal" or len(counts) <= 2:
         levels = sorted(counts, key=lambda v: (-counts[v], v is None, v or 0.0))
-        frequent = [v for v in levels[: predictive.MAX_LEVELS] if counts[v] >= predictive.MIN_ROWS]
+        frequent = [v for v in levels[: evidence.MAX_LEVELS] if counts[v] >= evidence.MIN_ROWS]
         if len(counts) <= 2:
             pairs = [centred([v == level for v in values]) for level in frequent[1:]]
             effects = [effect / effect.std() for effect in pairs]
@@ -69,7 +69,7 @@ def functions_of(column: Column) -> tuple[list[Array], list[Array], list[Array]]
     scores = [NORMAL.inv_cdf(share) for share in shares]
     line = centred(scores)
     shapes = [lambda u, t: u**2 / 4, lambda u, t: (u**3 - 3 * u) / 9]
-    orders = range(2, predictive.N_CURVES)
+    orders = range(2, evidence.N_CURVES)
     shapes += [lambda u, t, k=k: 2 * cos(pi * k * t) / k**1.5 for k in orders]
     curves = []
     for shape in shapes:
@@ -80,7 +80,7 @@ def functions_of(column: Column) -> tuple[list[Array], list[Array], list[Array]]
         curve = centred(raw)
         curves.append(curve - line * (line @ curve) / (line @ line))
     lines = [line, centred([v is None for v in values])] if None in counts else [line]
-    return lines, curves, [line, *curves][: predictive.N_IN_PRODUCTS]
+    return lines, curves, [line, *curves][: evidence.N_IN_PRODUCTS]
 
 
 def groups_of(columns: list[Column], n_products: int) -> list[tuple[list[Array], bool]]:
@@ -88,7 +88,7 @@ def groups_of(columns: list[Column], n_products: int) -> list[tuple[list[Array],
     if not columns:
         return []
     found = [functions_of(column) for column in columns]
-    n_curves = max(1, min(len(columns[0].values) // 8, predictive.MAX_CURVES // len(columns)))
+    n_curves = max(1, min(len(columns[0].values) // 8, evidence.MAX_CURVES // len(columns)))
     groups = [(lines, True) for lines, _, _ in found]
     groups += [(curves[:n_curves], True) for _, curves, _ in found]
     n_pairs = len(columns) * (len(columns) - 1) // 2
@@ -111,15 +111,15 @@ def left_out(groups: list[tuple[list[Array], bool]], response: Array, is_class: 
         places.append(range(start, start + len(functions)))
         start += len(functions)
     unit = [1 / max(sum((f**2).mean() for f in functions), 1e-12) for functions, _ in groups]
-    variance = [predictive.FIRST_VARIANCE * one for one in unit]
+    variance = [evidence.FIRST_VARIANCE * one for one in unit]
     weight, working, fitted = np.ones(n), response, np.zeros(n)
     coefficients, left_in = np.zeros(features.shape[1]), np.ones(features.shape[1])
     noise = 1.0 if is_class else 0.5 * response.var()
-    for iteration in range(predictive.N_ITERATIONS):
+    for iteration in range(evidence.N_ITERATIONS):
         if is_class:
             share = np.array([1 / (1 + exp(-x)) for x in fitted])
-            if iteration in predictive.UPDATES or left_in.sum() <= predictive.FEW_FUNCTIONS:
-                weight = np.array([max(p * (1 - p), predictive.LEAST_WEIGHT) for p in share])
+            if iteration in evidence.UPDATES or left_in.sum() <= evidence.FEW_FUNCTIONS:
+                weight = np.array([max(p * (1 - p), evidence.LEAST_WEIGHT) for p in share])
             working = fitted + (response - share) / weight
         penalty = np.zeros(features.shape[1])
         for place, one in zip(places, variance, strict=True):
@@ -128,23 +128,23 @@ def left_out(groups: list[tuple[list[Array], bool]], response: Array, is_class: 
         covariance, coefficients = solved(features, weight / noise, working, penalty)
         fitted = features @ coefficients
         if is_class:
-            fitted = np.clip(fitted, -predictive.MAX_ODDS, predictive.MAX_ODDS)
+            fitted = np.clip(fitted, -evidence.MAX_ODDS, evidence.MAX_ODDS)
         moved = features @ (left_in * (coefficients - before))
         change = (weight * moved**2).mean() / noise
-        if change < predictive.TOLERANCE or iteration == predictive.N_ITERATIONS - 1:
+        if change < evidence.TOLERANCE or iteration == evidence.N_ITERATIONS - 1:
             break
         freedom = [sum(1 - covariance[j, j] * penalty[j] for j in place) for place in places]
         if not is_class:
-            least = max(predictive.LEAST_VARIANCE * response.var(), 1e-12)
+            least = max(evidence.LEAST_VARIANCE * response.var(), 1e-12)
             left = max(n - 1 - sum(max(f, 0.0) for f in freedom), 1.0)
             noise = max(float(((response - fitted) ** 2).sum()) / left, least)
         for g, (place, (_, is_single)) in enumerate(zip(places, groups, strict=True)):
-            doubt = predictive.DOUBT if is_single else predictive.DOUBT_OF_PRODUCTS
+            doubt = evidence.DOUBT if is_single else evidence.DOUBT_OF_PRODUCTS
             squares = sum(coefficients[j] ** 2 for j in place)
             ratio = squares / (max(freedom[g], 0.0) + doubt) / variance[g]
             variance[g] *= min(max(ratio**2 if ratio < 1 else ratio, 0.02), 20.0)
             variance[g] = min(variance[g], 1e4 * unit[g])
-            if freedom[g] <= predictive.NO_FREEDOM:
+            if freedom[g] <= evidence.NO_FREEDOM:
                 variance[g] = 1e-12 * unit[g]
                 left_in[list(place)] = 0.0
     found = np.empty(n)
@@ -153,9 +153,9 @@ def left_out(groups: list[tuple[list[Array], bool]], response: Array, is_class: 
         others = np.arange(n) != i
         without = solved(features[others], weight[others] / noise, working[others], penalty)[1]
         found[i] = features[i] @ without
-        is_at_limit = is_class and abs(fitted[i]) == predictive.MAX_ODDS
-        if is_at_limit or leverage > predictive.MAX_LEVERAGE:
-            share = min(leverage, predictive.MAX_LEVERAGE)
+        is_at_limit = is_class and abs(fitted[i]) == evidence.MAX_ODDS
+        if is_at_limit or leverage > evidence.MAX_LEVERAGE:
+            share = min(leverage, evidence.MAX_LEVERAGE)
             found[i] = fitted[i] - share / (1 - share) * (working[i] - fitted[i])
     return found
 
@@ -177,11 +177,11 @@ def log_ratios_of_numbers(values: list[float], groups: list[tuple[list[Array], b
     scores = np.array([NORMAL.inv_cdf(share) for share in share_below(values)])
     mean = left_out(groups, scores, False)
     squares = (scores - mean) ** 2
-    constant = max(squares.mean(), predictive.LEAST_VARIANCE)
+    constant = max(squares.mean(), evidence.LEAST_VARIANCE)
     logs = np.log(squares / constant + 0.02)
     change = left_out([g for g in groups if g[1]], logs - logs.mean(), False)
     varying = np.exp(np.clip(change, -4, 4))
-    varying = varying * max((squares / varying).mean(), predictive.LEAST_VARIANCE)
+    varying = varying * max((squares / varying).mean(), evidence.LEAST_VARIANCE)
     rows = []
     for i, value in enumerate(values):
         below, equal = sum(v < value for v in values), values.count(value)
@@ -191,7 +191,7 @@ def log_ratios_of_numbers(values: list[float], groups: list[tuple[list[Array], b
         for variance in (constant, varying[i]):
             a, b = (low - mean[i]) / sqrt(variance), (high - mean[i]) / sqrt(variance)
             mass = ndtr(-a) - ndtr(-b) if a + b > 0 else ndtr(b) - ndtr(a)
-            row.append(log(max(mass, predictive.LEAST_MASS) * n / equal))
+            row.append(log(max(mass, evidence.LEAST_MASS) * n / equal))
         rows.append(row)
     return log_mixture(rows)
 

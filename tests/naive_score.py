@@ -109,7 +109,8 @@ class NaiveBound:
         if len(columns) > 1 and all(column.is_discrete for column in columns):
             joint = target.codes().astype(float)
             if joint.max() < 100:
-                columns = (Column("joint", "nominal", joint),)
+                names = tuple(map(str, range(100)))
+                columns = (Column("joint", "nominal", joint, names),)
         means, numbers, projection = [], [], None
         self.has_even_noise = True  # whether the size of residuals does not depend on S
         for column in columns:

@@ -75,7 +75,7 @@ def test_left_out_samples_equal_fits_without_them(seed, n_classes):
     n = 60
     axes, classes = classes_of(rng, n, n_classes)
     penalty = np.full(3, 0.1)
-    found = logistic._fit(axes, penalty, classes)
+    found = logistic._fit(axes, penalty, classes).probabilities
     plain = softmax(naive_fit(axes, penalty, classes, np.arange(n)))
     for i in range(0, n, 6):
         others = np.delete(np.arange(n), i)
@@ -91,7 +91,7 @@ def test_left_out_samples_equal_fits_without_them(seed, n_classes):
 def test_a_fit_that_is_shrunk_to_nothing_has_the_frequencies_of_the_others(seed, n_classes):
     rng = np.random.default_rng(seed)
     axes, classes = classes_of(rng, 100, n_classes)
-    found = logistic._fit(axes, np.full(3, 1e12), classes)
+    found = logistic._fit(axes, np.full(3, 1e12), classes).probabilities
     np.testing.assert_allclose(found, np.tile(classes.mean(axis=0), (100, 1)), atol=0.08)
     own = found[classes > 0]
     assert (own < classes.mean(axis=0)[classes.argmax(axis=1)]).all()  # without the sample itself
@@ -165,3 +165,15 @@ def test_labels_given_have_frequencies_of_their_own():
     for level in range(3):
         own = label == level
         assert fit.probabilities[own, 1].mean() == pytest.approx(codes[own].mean(), abs=0.03)
+
+
+def test_waves_of_many_columns_are_found(monkeypatch):
+    """By a penalty for the functions of each: with one for all nothing is explained."""
+    rng = np.random.default_rng(0)
+    columns = rng.normal(size=(12, 500))
+    log_odds = 2.0 * np.sin(3 * columns).sum(axis=0)
+    classes = indicators((rng.random(500) < 1 / (1 + np.exp(-log_odds))).astype(int))
+    share = fit_classes(smoother_of(*columns), classes).deviance / (-2 * 500 * np.log(0.5))
+    monkeypatch.setattr(Smoother, "weighted", lambda *_, **__: [])
+    of_kernels = fit_classes(smoother_of(*columns), classes).deviance / (-2 * 500 * np.log(0.5))
+    assert share < 0.7 < 0.8 < of_kernels

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import naive_predictive
 from pidselect.data import Block, Column
-from pidselect.estimators import predictive
+from pidselect.estimators import evidence, predictive
 from pidselect.estimators.predictive import gains, information
 
 seeds = st.integers(0, 2**32 - 1)
@@ -60,7 +60,7 @@ def mixed_table(rng, n, n_levels=3):
 @settings(max_examples=6)
 def test_gains_equal_those_of_the_naive_twin(n_levels, few, seed):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictive, "FEW_FUNCTIONS", few)
+        patch.setattr(evidence, "FEW_FUNCTIONS", few)
         check_against_twin(n_levels, seed)
 
 

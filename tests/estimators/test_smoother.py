@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from estimators.test_residuals import naive_leave_one_out
 from pidselect.data import Block, Column
-from pidselect.estimators import regression
+from pidselect.estimators import evidence, regression
 from pidselect.estimators.regression import Projection, Smoother, residuals
 
 seeds = st.integers(0, 2**32 - 1)
@@ -134,3 +134,30 @@ def test_functions_do_not_matter_to_each_other(seed):
         alone, is_explained = Smoother.of(given).residual(functions[:, [place]])
         np.testing.assert_allclose(alone[:, 0], together[:, place], atol=1e-9)
         assert is_explained[0] == explained[place]
+
+
+def waves_of(rng, n, n_columns):
+    """Return columns of S, and the sum of a wave of each with noise."""
+    columns = rng.normal(size=(n_columns, n))
+    given = Block(tuple(Column(f"s{i}", "continuous", x) for i, x in enumerate(columns)))
+    total = np.sin(3 * columns).sum(axis=0) + rng.normal(size=n)
+    return given, (total - total.mean()) / total.std()
+
+
+def test_a_weighted_regression_is_the_one_of_largest_marginal_likelihood():
+    """What it leaves of samples that are left out is what that regression leaves of them."""
+    rng = np.random.default_rng(0)
+    given, y = waves_of(rng, 300, 3)
+    (ridge,) = Smoother.of(given).weighted(y[:, np.newaxis])
+    left, _ = ridge.residuals(y[:, np.newaxis], np.zeros((1, 1), dtype=bool))
+    design = evidence.design_of([evidence.functions_of(c) for c in given.columns], 150)
+    np.testing.assert_allclose(left[:, 0], y - evidence.left_out(design, y), atol=1e-6)
+
+
+def test_no_weighted_regression_without_information_or_of_many_samples(monkeypatch):
+    given = Block((Column("s", "continuous", np.zeros(50)),))
+    y = np.random.default_rng(0).normal(size=(50, 1))
+    assert Smoother.of(given).weighted(y) == []
+    given, y = waves_of(np.random.default_rng(0), 60, 2)
+    monkeypatch.setattr(regression, "MANY_SAMPLES", 59)
+    assert Smoother.of(given).weighted(y[:, np.newaxis]) == []

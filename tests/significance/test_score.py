@@ -72,6 +72,7 @@ def target_of(kind, rng, n, driver):
         "grades": [column(np.clip(y.round(), -2, 2), "ordinal")],
         "two classes": [column(y > 0.2, "nominal")],
         "classes": [column(np.digitize(y, [-1, 0.5]), "nominal")],
+        "named classes": [Column("y", "nominal", column(y > 0).values + (y > 1), tuple("abc"))],
         "two numbers": [column(y), column(driver * noise[1])],
         "joint labels": [column(y > 0, "nominal"), column(noise[1] > 0, "ordinal")],
         "number and label": [column(noise[1]), column(y > 0, "nominal")],
@@ -85,6 +86,7 @@ TARGETS = [
     "grades",
     "two classes",
     "classes",
+    "named classes",
     "two numbers",
     "joint labels",
     "number and label",
@@ -303,6 +305,16 @@ def test_neither_order_nor_number_of_candidates_matters(seed, stage, kind):
     np.testing.assert_allclose(alone, expected, rtol=1e-7, atol=1e-7)
 
 
+def test_the_size_of_batches_does_not_matter(monkeypatch):
+    rng = np.random.default_rng(0)
+    target, candidate = single(rng.normal(size=60), name="y"), [single(rng.normal(size=60))]
+    expected = staged_test(bind(target, NOBODY), candidate, (1,), 0.05, n_permutations=700)
+    monkeypatch.setattr(staged, "MAX_BATCH", 60 * 90)
+    found = staged_test(bind(target, NOBODY), candidate, (1,), 0.05, n_permutations=700)
+    n = min(len(found.null), len(expected.null))
+    np.testing.assert_allclose(found.null[:n], expected.null[:n], rtol=1e-12)
+
+
 @pytest.mark.parametrize("size", [1, 63, 65, 10_001])
 @pytest.mark.parametrize("given", ["nothing", "numbers"])
 @pytest.mark.parametrize("step_down", [False, True])
@@ -475,6 +487,20 @@ def test_a_dependence_that_shows_only_in_a_product_with_s():
     s, x = rng.normal(size=(2, 400))
     bound = bind(single(s * x + rng.normal(size=400)), single(s))
     assert staged_test(bound, [single(x)], (1,), 0.05).p_values[0] <= 0.05
+
+
+def test_classes_that_are_counts_have_an_order():
+    """A line of the mean count is found in more tables than differences of named classes."""
+    n_found = {"counts": 0, "names": 0}
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=200)
+        y = rng.poisson(np.exp(0.6 + 0.2 * x)).astype(float)
+        for kind, labels in (("counts", None), ("names", tuple(map(str, range(20))))):
+            target = Block((Column("y", "nominal", y, labels),))
+            found = staged_test(bind(target, NOBODY), [single(x)], (seed,), 0.05)
+            n_found[kind] += found.p_values[0] <= 0.05
+    assert n_found["counts"] >= n_found["names"] + 4
 
 
 @pytest.mark.parametrize("n_given", [1, 2])

@@ -24,9 +24,6 @@ from pidselect.estimators.regression import Ridge, Smoother
 #: Axes of a basis that are used at most, in the samples.
 MAX_AXES = 1 / 4
 
-#: Bases of curves that are tried, those with the smallest squared error.
-N_BASES = 1
-
 #: Factors of the penalty that are tried on the best basis, until one is better.
 FACTORS = (0.1, 10.0)
 
@@ -86,10 +83,8 @@ def _candidates(smoother: Smoother, classes: FloatArray) -> Sequence[tuple[Ridge
         tried.append((error, ridge, shrinkage.mean(axis=1)))
     simple = [one for one in tried if one[1].basis.is_simple]
     others = [one for one in tried if not one[1].basis.is_simple]
-    lines, best = simple[0], min(simple, key=itemgetter(0))
-    others.sort(key=itemgetter(0))
-    wanted = [lines] * (lines is not best) + [best, *others[:N_BASES]]
-    found = [(ridge, shrinkage) for _, ridge, shrinkage in wanted]
+    best = [min(some, key=itemgetter(0)) for some in (simple[1:], others) if some]
+    found = [(ridge, shrinkage) for _, ridge, shrinkage in (*simple[:1], *best)]
     responses = classes[:, 1:] if classes.shape[1] == 2 else classes
     for ridge in smoother.weighted(responses, are_classes=True):
         found += [(ridge, shrinkage) for shrinkage in ridge.shrinkage]

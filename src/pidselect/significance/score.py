@@ -459,8 +459,9 @@ def _block_functions(block: Block, bound: Bound) -> Functions:
 
 
 def _joint(codes: IntArray) -> Column:
-    """Return joint levels as one label."""
-    return Column("joint", "nominal", codes.astype(np.float64))
+    """Return joint levels as one label, whose codes have no order."""
+    names = tuple(map(str, range(int(codes.max(initial=0)) + 1)))
+    return Column("joint", "nominal", codes.astype(np.float64), names)
 
 
 def _indicators(column: Column, least: int) -> FloatArray:

@@ -40,6 +40,9 @@ TASK_VALUES, MAX_TASK = 2**17, 256
 #: Values of all candidates up to which their functions are kept for further permutations.
 MAX_KEPT = 2**21
 
+#: Samples in all permutations of a batch.
+MAX_BATCH = 2**27
+
 #: Difference of statistics, relative to their size, up to which they are tied.
 TIE = 1e-9
 
@@ -173,8 +176,9 @@ class _Stage:
     def result(self, level: float, n_permutations: int | None) -> StagedResult:
         """Draw permutations until the stage is decided."""
         n = n_permutations or math.ceil(PERMUTATIONS_TIMES_LEVEL / level)
+        most = max(1, MAX_BATCH // len(self.bound.mean))
         parts = []
-        for start, stop in pairwise(_batches(self.stage.first_batch, n)):
+        for start, stop in pairwise(_batches(self.stage.first_batch, n, most)):
             observed, functions, some = self._values(range(1 + start, 1 + stop))
             parts.append(some)
             null = np.concatenate(parts, axis=1)
@@ -258,10 +262,10 @@ def is_reached(observed: FloatArray | float, null: FloatArray) -> Any:
     return ~(null < observed - TIE * np.maximum(1.0, np.abs(observed)))
 
 
-def _batches(first: int, n: int) -> Iterator[int]:
-    """Yield the numbers of permutations after which a stage may end."""
+def _batches(first: int, n: int, most: int) -> Iterator[int]:
+    """Yield the numbers of permutations after which a stage may end, at most so many at a time."""
     stop = 0
     while stop < n:
         yield stop
-        stop = min(n, max(first, 2 * stop))
+        stop = min(n, max(first, 2 * stop), stop + most)
     yield n
