@@ -20,8 +20,7 @@ from pidselect.data import Block, Column
 from pidselect.estimators import KSG, Batch
 from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import bind_on
-from pidselect.significance.cuda import CudaPermutations
-from pidselect.significance.cuda_interactions import CudaScan
+from pidselect.significance.cuda import CudaPermutations, CudaScan
 from pidselect.significance.interactions import InteractionScan
 from pidselect.significance.rng import permutations
 

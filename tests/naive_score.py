@@ -32,8 +32,8 @@ WEIGHTS = {
 NOTHING = -50.0
 
 Vector = np.ndarray
-#: Name of a family, whether S explains no square, its functions.
-NaiveFamily = tuple[str, bool, list[Vector]]
+#: Name of a family, its functions.
+NaiveFamily = tuple[str, list[Vector]]
 
 
 def normal_scores(values: Vector) -> Vector:
@@ -45,6 +45,18 @@ def normal_scores(values: Vector) -> Vector:
             rank = (known < value).sum() + ((known == value).sum() + 1) / 2
             found[i] = norm.ppf((rank - 0.375) / (len(known) + 0.25))
     return found
+
+
+def rank_scores(values: Vector) -> Vector:
+    """Return normal scores of rank / (n + 1) with standard deviation 1; missing values are 0."""
+    known = values[~np.isnan(values)]
+    found = np.zeros(len(values))
+    for i, value in enumerate(values):
+        if not math.isnan(value):
+            rank = (known < value).sum() + ((known == value).sum() + 1) / 2
+            found[i] = norm.ppf(rank / (len(known) + 1))
+    present = found[~np.isnan(values)]
+    return found / present.std(ddof=1) if len(set(known.tolist())) > 1 else 0.0 * found
 
 
 def standardized(values: Vector) -> Vector:
@@ -126,7 +138,7 @@ class NaiveBound:
         self.has_order = len(columns) == 1 and has_order(columns[0]) and len(self.mean) > 1
         if numbers:
             pairs = [(i, j) for i in range(len(numbers)) for j in range(i, len(numbers))]
-            self.scale = self.directions([self.left(numbers[i] * numbers[j])[0] for i, j in pairs])
+            self.scale = self.directions([self.left(numbers[i] * numbers[j]) for i, j in pairs])
         self.design = self.multipliers()
 
     @cached_property
@@ -141,21 +153,21 @@ class NaiveBound:
         made = gram_schmidt([function - function.mean() for function in functions])
         return [math.sqrt(len(one)) * one for one in made if (one**2).sum() > 0.5]
 
-    def left(self, function: Vector, of_target: bool = False) -> tuple[Vector, bool]:
-        """Return a function without what S explains of it, and whether it explains any."""
+    def left(self, function: Vector, of_target: bool = False) -> Vector:
+        """Return a function without what S explains of it."""
         if of_target and self.projection is not None:
-            return self.projection.residual(function[:, np.newaxis])[:, 0], True
+            return self.projection.residual(function[:, np.newaxis])[:, 0]
         if self.smoother is None:
             found = function.copy()
             own = self.orders.groups
             strata = np.zeros(len(function)) if own is None else own
             for stratum in set(strata.tolist()):
                 found[strata == stratum] -= function[strata == stratum].mean()
-            return found, of_target
-        found, is_explained = self.smoother.residual(function[:, np.newaxis])
+            return found
+        found, _ = self.smoother.residual(function[:, np.newaxis])
         if self.projection is not None:
             found = self.projection.residual(found)
-        return found[:, 0], of_target or bool(is_explained[0])
+        return found[:, 0]
 
     def number_residuals(self, column: Column):
         values, projection = column.values, None
@@ -164,7 +176,7 @@ class NaiveBound:
             values, projection = found.column.values, found.projection
         else:
             filled = np.where(np.isnan(values), np.nanmean(values), values)
-            values = np.where(np.isnan(values), np.nan, self.left(filled)[0])
+            values = np.where(np.isnan(values), np.nan, self.left(filled))
         missing = np.isnan(values)
         if np.where(missing, 0.0, values).std() < 1e-9:
             return [], projection
@@ -178,7 +190,7 @@ class NaiveBound:
         if self.smoother is not None:
             functions = [self.smoother.residual(f[:, np.newaxis])[0][:, 0] for f in functions]
         else:
-            functions = [self.left(f)[0] for f in functions]
+            functions = [self.left(f) for f in functions]
         return [standardized(f) for f in functions], projection
 
     def evened(self, left: Vector) -> tuple[Vector, bool]:
@@ -196,7 +208,7 @@ class NaiveBound:
         if len(classes) < 2:
             return []
         if self.smoother is None:
-            left = [self.left(one)[0] for one in classes]
+            left = [self.left(one) for one in classes]
         else:
             fit = fit_classes(self.smoother, np.stack(classes, axis=1))
             null = -2 * sum(one.sum() * math.log(one.mean()) for one in classes)
@@ -221,7 +233,7 @@ class NaiveBound:
                 own = indicators(column, 3)
                 found += own[1:] if len(own) > 1 else own
             else:
-                found += with_missing(normal_scores(column.values), column)
+                found += with_missing(rank_scores(column.values), column)
         return [standardized(one) for one in found][:30]
 
 
@@ -235,7 +247,7 @@ def number_functions(column: Column, bound: NaiveBound) -> list[tuple[str, list[
         found = residuals(bound.given, [column], bound.groups, 0, bound.smoother)[0]
         left, explained = found.column.values, found.r_squared
     else:
-        left = np.where(missing, np.nan, bound.left(np.where(missing, np.nanmean(left), left))[0])
+        left = np.where(missing, np.nan, bound.left(np.where(missing, np.nanmean(left), left)))
     if np.where(missing, 0.0, left).std() < 1e-9:
         return []
     levels = column.levels()
@@ -299,8 +311,7 @@ def families(block: Block, bound: NaiveBound) -> list[NaiveFamily]:
     for name, functions in block_functions(block, bound):
         if functions:
             left = [bound.left(f, name == "label") for f in functions]
-            is_even = not any(is_explained for _, is_explained in left[1:2])
-            found.append((name, is_even, gram_schmidt([f for f, _ in left])))
+            found.append((name, gram_schmidt(left)))
     return found
 
 
@@ -310,8 +321,7 @@ def families(block: Block, bound: NaiveBound) -> list[NaiveFamily]:
 def statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector) -> dict[str, float]:
     """Return the statistic of a candidate in one order of the rows, by family."""
     best = dict.fromkeys(WEIGHTS, NOTHING)
-    parts = [(name, functions) for name, _, functions in found]
-    parts += [("curve", f[: len(f) // 2]) for name, f in parts if name == "wave"]
+    parts = [*found, *(("curve", f[: len(f) // 2]) for name, f in found if name == "wave")]
     names = [name for name, _ in parts]
     for name, functions in parts:
         directions = bound.scale if name == "scale" else bound.mean
@@ -343,16 +353,16 @@ def local_statistic(found: Sequence[NaiveFamily], bound: NaiveBound, row: Vector
     """Return the local statistic of a candidate in one order of the rows, with dense matrices."""
     best, moments = NOTHING, [bound.mean]
     if bound.scale is not None:
-        third = [standardized(bound.left(r**3 - 3 * r)[0]) for r in bound.mean]
+        third = [standardized(bound.left(r**3 - 3 * r)) for r in bound.mean]
         moments = [bound.mean, bound.scale, third]
-    for name, is_even, functions in found:
+    for name, functions in found:
         for order, moment in enumerate(moments):
             for direction in moment:
                 r = direction[row]
                 if name in ("powers", "label"):
                     for place, f in enumerate(functions):
                         value = (f * r).sum() ** 2 / max((f**2 * r**2).sum(), 1e-6)
-                        if order == 1 and name == "powers" and not is_even and place % 3 == 1:
+                        if order == 1 and name == "powers" and bound.smoother and place % 3 == 1:
                             value = 0.0
                         best = max(best, (value ** (1 / 3) - 7 / 9) / math.sqrt(2 / 9))
                 if order < {"line": 2, "label": 2, "wave": 1}.get(name, 0):
@@ -410,12 +420,7 @@ def points_of(given: Block, n: int, groups=None) -> np.ndarray:
             parts += [10.0 * (codes == level) for level in apart or levels[:1]]
             continue
         missing = np.isnan(values)
-        m = 1 + (~missing).sum()
-        ranks = [
-            m / 2 if math.isnan(v) else (values < v).sum() + ((values == v).sum() + 1) / 2
-            for v in values
-        ]
-        parts.append(norm.ppf(np.array(ranks) / m))
+        parts.append(rank_scores(values))
         if missing.any():
             parts.append(10.0 * missing)
     if groups is not None:

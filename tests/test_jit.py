@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pidselect
-from pidselect import jit
 
 CALL = """
 import logging
@@ -80,13 +79,3 @@ def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path):
     called = call(source, NUMBA_CACHE_DIR=str(file / "folder"))
     assert called[:2] == (3.0, 0)
     assert called.said.count("NUMBA_CACHE_DIR") == 1
-
-
-def test_folders_used_longest_ago_are_removed(tmp_path):
-    folders = [tmp_path / f"kernels-{number}" for number in range(jit.MAX_FOLDERS + 2)]
-    for age, folder in enumerate(folders):
-        folder.mkdir()
-        os.utime(folder, (1e9 - age, 1e9 - age))
-    jit.remove_old_folders(tmp_path)
-    # With the new one, as many as are kept.
-    assert sorted(tmp_path.iterdir()) == sorted(folders[: jit.MAX_FOLDERS - 1])

@@ -10,9 +10,7 @@ environment share compiled code, and a changed kernel, or one that calls it, is 
 from __future__ import annotations
 
 import logging
-import os
 import pickle
-import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,9 +21,6 @@ from typing import Any
 from uuid import uuid4
 
 logger = logging.getLogger(__name__)
-
-#: Folders that are kept, those used last: each belongs to one version of the kernels.
-MAX_FOLDERS = 5
 
 
 def njit(**options: Any) -> Callable[[Any], Any]:
@@ -101,9 +96,7 @@ class KernelCache:
         path = self._path(key)
         temporary = path.with_suffix(f".{uuid4().hex}")
         try:
-            if not path.parent.exists():
-                remove_old_folders(path.parent.parent)
-                path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             temporary.write_bytes(dumps((key, data._reduce())))
             temporary.replace(path)
         except OSError as error:
@@ -131,18 +124,7 @@ def cache_folder() -> Path:
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         if b"njit" in (source := path.read_bytes()):
             identity.update(source)
-    folder = parent / f"kernels-{identity.hexdigest()[:16]}"
-    with suppress(OSError):
-        os.utime(folder)  # it is in use
-    return folder
-
-
-def remove_old_folders(parent: Path) -> None:
-    """Remove the folders of kernels that were used longest ago, to make room for a new one."""
-    with suppress(OSError):
-        folders = sorted(parent.glob("kernels-*"), key=lambda folder: folder.stat().st_mtime)
-        for folder in folders[: max(0, len(folders) + 1 - MAX_FOLDERS)]:
-            shutil.rmtree(folder, ignore_errors=True)
+    return parent / f"kernels-{identity.hexdigest()[:16]}"
 
 
 @lru_cache(maxsize=1)

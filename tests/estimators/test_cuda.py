@@ -21,9 +21,9 @@ from pidselect.estimators.cuda.device import cuda
 from pidselect.estimators.cuda.scorer import CudaScorer, bind_on
 from pidselect.selection import executor
 from pidselect.selection import validation as checks
-from pidselect.significance import cuda_interactions, interactions
-from pidselect.significance.cuda import CudaPermutations
-from pidselect.significance.cuda_interactions import CudaScan
+from pidselect.significance import cuda as significance_cuda
+from pidselect.significance import interactions
+from pidselect.significance.cuda import CudaPermutations, CudaScan
 from pidselect.significance.interactions import InteractionScan
 from pidselect.significance.rng import permutations
 
@@ -292,9 +292,9 @@ def test_triples_with_given_columns(device, triples):
 def test_interactions_in_chunks(device, monkeypatch):
     """Permutations a few at a time, n ln n in global memory, and blocks in any order."""
     monkeypatch.setattr(interactions, "BLOCK_SIZE", 5)
-    monkeypatch.setattr(cuda_interactions, "CHUNK", 16)
-    monkeypatch.setattr(cuda_interactions, "PAIR_BYTES", 1)
-    monkeypatch.setattr(cuda_interactions, "DEFAULT_SHARED_BYTES", 0)
+    monkeypatch.setattr(significance_cuda, "CHUNK", 16)
+    monkeypatch.setattr(significance_cuda, "PAIR_BYTES", 1)
+    monkeypatch.setattr(significance_cuda, "DEFAULT_SHARED_BYTES", 0)
     scan = interaction_scan(70, (2, 3, 2, 3, 2, 3), 2)
     check_same_interactions(device, scan, blocks=[len(scan.blocks) - 1, 3, 0], n_rows=33)
     assert device.launched.count("scan_triples") == 3

@@ -51,7 +51,7 @@ def test_residuals_equal_those_of_fits_without_each_sample(seed, n_groups):
     rng = np.random.default_rng(seed)
     features, values = rng.normal(size=(40, 3)), rng.normal(size=(40, 1))
     groups = np.arange(40) % n_groups
-    basis = regression._Basis("raw", features, np.array([0.05]), False)
+    basis = regression._Basis(features, np.array([0.05]), False)
     ridge = regression.Ridge.of(basis, regression.GroupMeans(groups))
     found, _ = ridge.residuals(values, np.zeros((40, 1), dtype=bool))
     expected = naive_leave_one_out(features, values[:, 0], 0.05, groups)
@@ -97,7 +97,7 @@ def test_much_noise_is_left_by_a_penalty_of_its_own(name):
 
 def test_at_most_a_third_of_the_samples_are_fitted():
     features, penalties = np.random.default_rng(0).normal(size=(60, 30)), 10.0 ** np.arange(-4, 3)
-    basis = regression._Basis("raw", features, penalties, False)
+    basis = regression._Basis(features, penalties, False)
     ridge = regression.Ridge.of(basis, regression.GroupMeans(np.zeros(60, dtype=np.int64)))
     assert 0 < len(ridge.freedom) < len(penalties)
     assert ridge.freedom.max() <= 20

@@ -62,7 +62,7 @@ def test_generalised_errors_are_those_of_the_fits(seed):
     features, values = rng.normal(size=(50, 4)), rng.normal(size=(50, 2))
     means = regression.GroupMeans(np.zeros(50, dtype=np.int64))
     penalties = np.array([1e-3, 0.1, 2.0])
-    ridge = regression.Ridge.of(regression._Basis("raw", features, penalties, False), means)
+    ridge = regression.Ridge.of(regression._Basis(features, penalties, False), means)
     centred, design = values - values.mean(axis=0), features - features.mean(axis=0)
     found = ridge.generalised_errors(ridge.axes.T @ centred, (centred**2).sum(axis=0))
     for number, penalty in enumerate(penalties):

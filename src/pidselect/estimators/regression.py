@@ -22,7 +22,7 @@ Science, for the metric.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from math import comb
@@ -58,9 +58,8 @@ MAX_LEVERAGE = 0.9
 LIGHT_PENALTIES = np.array([1e-10, 1e-4, 1e-2])
 KERNEL_PENALTIES = 10.0 ** np.arange(-10.0, 1.1, 0.75)
 
-#: A basis replaces a simpler one, and a map of the values the values themselves, if its squared
-#: error is smaller by this factor.
-IMPROVEMENT, MAP_IMPROVEMENT = 0.98, 0.75
+#: A basis replaces a simpler one if its squared error is smaller by this factor.
+IMPROVEMENT = 0.98
 
 #: Products of functions of columns whose sizes are found by marginal likelihood.
 MAX_WEIGHTED_PRODUCTS = 240
@@ -101,15 +100,13 @@ JITTER = 1e-8
 #: Share of a metric that is the same in all directions.
 ROUND_METRIC = 1e-3
 
-#: Samples in a cell of discrete columns, on average, from which it has curves of its own, and their
-#: knots.
-SAMPLES_PER_CURVE, CURVE_KNOTS = 20, (0.1, 0.3, 0.5, 0.7, 0.9)
+#: Fourth moment of a standardized column from which a map of it is tried, the quantiles by which,
+#: and the factor of its squared error from which it is used: in a map noise is not even.
+HEAVY, QUANTILES = 6.0, np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
+MAP_IMPROVEMENT = 0.75
 
 #: How often a metric is learnt, and the widths of the kernel in it.
 N_METRICS, METRIC_WIDTHS = 3, (0.35, 0.7, 1.5)
-
-#: Quantiles by which a column is mapped to a normal distribution.
-QUANTILES = np.array([0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98])
 
 #: One thread for products of matrices: more would wait for each other, and sum in another order.
 one_blas_thread = partial(threadpool_limits, 1, user_api="blas")
@@ -214,26 +211,21 @@ def residuals(
     found = [Residual(column, 0.0) for column in columns]
     are_labels = (column.feature_type == "nominal" and column.levels() > 2 for column in columns)
     regressed = [place for place, is_kept in enumerate(are_labels) if not is_kept]
+    smoother = smoother or Smoother.of(given, groups, has_cells=False)
     with one_blas_thread():
-        smoother = smoother or Smoother.of(given, groups, has_cells=False)
-        first, means = smoother.first, smoother.means
-        is_dependent = _find_dependent([columns[place] for place in regressed], first)
-        is_dependent[:n_refined] = [True] * min(n_refined, len(regressed))
-        places = [place for place, kept in zip(regressed, is_dependent, strict=True) if kept]
-        responses = [_Response.of(columns[place]) for place in places]
-        for ridge in first:
-            _fit(ridge, responses)
-        if any(response.is_noticed for response in responses):
-            for ridge in smoother.more:
-                _fit(ridge, [response for response in responses if response.is_noticed])
-        refined = [r for r, place in zip(responses, places, strict=True) if place < n_refined]
-        for response in refined:
-            for ridge in smoother.weighted(response.views["raw"][:, np.newaxis]):
-                _fit(ridge, [response], only="raw")
-        if close := [response for response in refined if response.is_close]:
-            _refine(close, smoother.designs["raw"], means)
-    for place, response in zip(places, responses, strict=True):
-        found[place] = response.residual()
+        for start in range(0, len(regressed), BLOCK):
+            places = regressed[start : start + BLOCK]
+            n = sum(place < n_refined for place in places)
+            fits = _Fits.of([columns[place] for place in places], _standardized, smoother, n)
+            heavy = [number for number, column in enumerate(fits.columns) if _is_heavy(column)]
+            if heavy:
+                some = [fits.columns[number] for number in heavy]
+                mapped = _Fits.of(some, _mapped, smoother, sum(number < n for number in heavy))
+            for number in np.flatnonzero(fits.error <= 1.0 - fits.weak).tolist():
+                found[places[number]] = fits.residual(number)
+            for own, number in enumerate(heavy):
+                if mapped.error_of_scores(own) < MAP_IMPROVEMENT * fits.error_of_scores(number):
+                    found[places[number]] = mapped.residual(own)
     return found
 
 
@@ -249,144 +241,98 @@ def sized(block: Block) -> Block:
     return Block(tuple(columns))
 
 
-def _find_dependent(columns: Sequence[Column], ridges: Sequence[Ridge]) -> list[bool]:
-    """Return which columns depend on S by any regression of their values or normal scores.
+@dataclass(frozen=True, eq=False)
+class _Fits:
+    """Columns that are regressed, and the best fit of each so far; shapes are (..., n_columns)."""
 
-    Most columns of wide tables do not, so this is done for many at once.
+    columns: Sequence[Column]
+    values: FloatArray  # standardized; 0 if missing
+    missing: NDArray[np.bool_]
+    left: FloatArray  # of left-out values
+    error: FloatArray  # mean squared error of these; the variance of values is 1
+    weak: FloatArray  # R squared up to which a column is used as it is
+    is_simple: NDArray[np.bool_]  # by lines and products
+    projections: list[Projection | None]
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[Column],
+        view: Callable[[FloatArray], FloatArray],
+        smoother: Smoother,
+        n_refined: int,
+    ) -> _Fits:
+        """Fit columns in a view of their values, the first ones as targets."""
+        values = np.stack([column.made(view) for column in columns], axis=1)
+        missing = np.stack([np.isnan(column.values) for column in columns], axis=1)
+        weak = [WEAK_LABELS if c.feature_type == "nominal" else WEAK for c in columns]
+        n = len(columns)
+        nothing: list[Projection | None] = [None] * n
+        left, error, simple = values.copy(), np.ones(n), np.ones(n, dtype=np.bool_)
+        fits = cls(columns, values, missing, left, error, np.array(weak), simple, nothing)
+        fits.improve(smoother.first, np.arange(n))
+        if len(noticed := np.flatnonzero(error <= 1.0 - np.maximum(NOTICED, weak))):
+            fits.improve(smoother.more, noticed)
+        for number in range(n_refined):
+            _refine(fits, number, smoother)
+        return fits
+
+    def improve(self, ridges: Iterable[Ridge], places: IntArray) -> None:
+        """Fit some columns by further regressions, and keep what is better."""
+        values, missing = self.values[:, places], self.missing[:, places]
+        known = (~missing).sum(axis=0)
+        for ridge in ridges:
+            left, shrinkage = ridge.residuals(values, missing)
+            error = np.square(left).sum(axis=0, where=~missing) / known
+            better = np.flatnonzero(error < IMPROVEMENT * self.error[places])
+            chosen = places[better]
+            self.left[:, chosen], self.error[chosen] = left[:, better], error[better]
+            self.is_simple[chosen] = ridge.basis.is_simple
+            for place, own in zip(chosen, shrinkage.T[better], strict=True):
+                self.projections[place] = Projection(ridge.axes, own, ridge.means)
+
+    def error_of_scores(self, place: int) -> float:
+        """Return the mean squared error of left-out values as normal scores, alike in all views."""
+        present = ~self.missing[:, place]
+        values, left = self.values[present, place], self.left[present, place]
+        scores, order = normal_scores(values), np.argsort(values, kind="stable")
+        predicted = np.interp(values - left, values[order], scores[order])
+        return float(((predicted - scores) ** 2).mean())
+
+    def residual(self, place: int) -> Residual:
+        """Return the residuals of the best fit of a column."""
+        column = self.columns[place]
+        values = np.where(self.missing[:, place], np.nan, self.left[:, place])
+        deviation = np.nanstd(values)
+        if deviation < DETERMINED:
+            values = np.where(self.missing[:, place], np.nan, 0.0)
+        else:
+            values = np.round(values / deviation, DECIMALS)
+        left = Column(column.name, "continuous", values)
+        return Residual(left, 1.0 - float(self.error[place]), self.projections[place])
+
+
+def _is_heavy(column: Column) -> bool:
+    """Return whether a column is of numbers of which a few are far from the others."""
+    is_number = column.feature_type != "nominal" and column.levels() > 2
+    return is_number and float(np.mean(column.made(_standardized) ** 4)) > HEAVY
+
+
+def _mapped(values: FloatArray) -> FloatArray:
+    """Map by the logarithm, or else to about a normal distribution by a smooth function.
+
+    Normal scores would be rough.
     """
-    found: list[bool] = []
-    for start in range(0, len(columns), BLOCK):
-        some = columns[start : start + BLOCK]
-        numbers = [column.values for column in some]
-        is_missing = np.stack([np.isnan(values) for values in numbers], axis=1)
-        known = (~is_missing).sum(axis=0)
-        least = np.ones(len(some))
-        for view, mapped in (("raw", numbers), ("normal", [c.made(normal_scores) for c in some])):
-            values = np.stack([_standardized(x) for x in mapped], axis=1)
-            for ridge in ridges:
-                if ridge.basis.view == view and len(ridge.freedom):
-                    left, _ = ridge.residuals(values, is_missing)
-                    squares = np.where(is_missing, 0.0, left) ** 2
-                    least = np.minimum(least, squares.sum(axis=0) / known)
-        found += [e <= 1.0 - _weak(column) for e, column in zip(least.tolist(), some, strict=True)]
-    return found
-
-
-def _weak(column: Column) -> float:
-    """Return the R squared up to which a column is used as it is."""
-    return WEAK_LABELS if column.feature_type == "nominal" else WEAK
-
-
-def _normal(values: FloatArray) -> FloatArray | None:
-    """Map to about a normal distribution by a smooth function: normal scores would be rough."""
     present = values[~np.isnan(values)]
+    if present.min() > 0:
+        return _standardized(np.log(values))
     end = 1 / (len(present) + 1)
     knots = np.quantile(present, [0, *QUANTILES, 1])
     is_new = np.concatenate([[True], np.diff(knots) > 1e-9 * (knots[-1] - knots[0])])
     if is_new.sum() < 4:
-        return None
+        return _standardized(values)
     normal = ndtri(np.array([end, *QUANTILES, 1 - end]))
-    mapped: FloatArray = PchipInterpolator(knots[is_new], normal[is_new])(values)
-    return mapped
-
-
-#: Monotone maps of columns before regression; None where a column has no such map.
-VIEWS: dict[str, Callable[[FloatArray], FloatArray | None]] = {
-    "raw": lambda values: values,
-    "log": lambda values: np.log(values) if np.nanmin(values) > 0 else None,
-    "normal": _normal,
-}
-
-
-def _mapped(values: FloatArray) -> FloatArray:
-    """Return a column in each view, (n_views, n_samples), standardized; NaN without a view."""
-    has_maps = len(np.unique(values[~np.isnan(values)])) > 2
-    found = [values, *((view(values) if has_maps else None) for view in list(VIEWS.values())[1:])]
-    nothing = np.full(len(values), np.nan)
-    return np.stack([nothing if one is None else _standardized(one) for one in found])
-
-
-def _order(values: FloatArray) -> IntArray:
-    """Return the order of the values that are present."""
-    return np.argsort(values[~np.isnan(values)], kind="stable")
-
-
-class _Fit(NamedTuple):
-    """A regression of a column in one of its views."""
-
-    view: str
-    residuals: FloatArray
-    error: float  # mean squared error of left-out values, whose variance is 1
-    is_simple: bool  # by lines and products
-    projection: Projection | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class _Response:
-    """A column that is regressed, and its best fit in each view so far."""
-
-    column: Column
-    views: dict[str, FloatArray]  # standardized; 0 if missing
-    is_missing: NDArray[np.bool_]
-    order: IntArray  # of the values that are present
-    scores: FloatArray  # normal scores of the values that are present
-    fits: dict[str, _Fit]
-    errors: dict[str, float] = field(default_factory=dict)  # of fits, as normal scores
-
-    @classmethod
-    def of(cls, column: Column) -> _Response:
-        present = ~np.isnan(column.values)
-        mapped = zip(VIEWS, column.made(_mapped), strict=True)
-        views = {view: found for view, found in mapped if not np.isnan(found[0])}
-        scores = column.made(normal_scores)[present]
-        order = column.made(_order)
-        fits = {view: _Fit(view, found, 1.0, True) for view, found in views.items()}
-        return cls(column, views, ~present, order, scores, fits)
-
-    @property
-    def best(self) -> _Fit:
-        """The fit of the values as they are, unless that of a map of them is clearly better.
-
-        In a map the noise would no longer be the same everywhere.
-        """
-        errors = self.errors
-        for view in self.fits.keys() - errors:
-            errors[view] = self._error_of_scores(self.fits[view])
-        least = min(self.fits, key=lambda view: errors[view])
-        return self.fits[least if errors[least] < MAP_IMPROVEMENT * errors["raw"] else "raw"]
-
-    @property
-    def is_noticed(self) -> bool:
-        """Whether it depends on S so much that a better fit matters."""
-        return self.best.error <= 1.0 - max(NOTICED, _weak(self.column))
-
-    @property
-    def is_close(self) -> bool:
-        """Whether it depends on S closely, but not by lines and products."""
-        if len(self.is_missing) > MANY_SAMPLES:
-            return False
-        return self.best.error <= 1.0 - STRONG and not self.best.is_simple
-
-    def _error_of_scores(self, fit: _Fit) -> float:
-        """Return the mean squared error of left-out values as normal scores, alike in all views."""
-        present = ~self.is_missing
-        values, left = self.views[fit.view][present], fit.residuals[present]
-        predicted = np.interp(values - left, values[self.order], self.scores[self.order])
-        return float(((predicted - self.scores) ** 2).mean())
-
-    def residual(self) -> Residual:
-        """Return the residuals of the best fit, or the column itself if nothing fits."""
-        best = self.best
-        if best.error > 1.0 - _weak(self.column):
-            return Residual(self.column, 0.0)
-        values = np.where(self.is_missing, np.nan, best.residuals)
-        deviation = np.nanstd(values)
-        if deviation < DETERMINED:
-            values = np.where(self.is_missing, np.nan, 0.0)
-        else:
-            values = np.round(values / deviation, DECIMALS)
-        left = Column(self.column.name, "continuous", values)
-        return Residual(left, 1.0 - best.error, best.projection)
+    return _standardized(PchipInterpolator(knots[is_new], normal[is_new])(values))
 
 
 def _standardized(values: FloatArray) -> FloatArray:
@@ -399,8 +345,7 @@ def _standardized(values: FloatArray) -> FloatArray:
 class Smoother:
     """Ridge regressions on all bases of S, for any number of functions.
 
-    With `has_cells` there are, in addition, the cells of discrete columns, and the curves of
-    numbers in each cell.
+    With `has_cells` there are, in addition, the cells of discrete columns.
     """
 
     given: Block
@@ -414,24 +359,26 @@ class Smoother:
         return cls(given, GroupMeans(one_group if groups is None else groups), has_cells)
 
     @cached_property
-    def designs(self) -> dict[str, FloatArray]:
-        """The columns of S in each view."""
-        return _designs(self.given)
+    def design(self) -> FloatArray:
+        """The columns of S."""
+        return _design(self.given, _standardized)
 
     @cached_property
     def first(self) -> list[Ridge]:
         """Regressions on simple bases, by which most dependences are noticed."""
-        cells = _cell_bases(self.given, self.designs["raw"]) if self.has_cells else ()
-        return self._ridges([*_first_bases(self.designs), *cells])
+        cells = _cell_bases(self.given, self.design) if self.has_cells else ()
+        is_heavy = any(map(_is_heavy, self.given.columns))
+        mapped = [_design(self.given, _mapped)] if is_heavy else []
+        return self._ridges([*_first_bases([self.design, *mapped]), *cells])
 
     @cached_property
     def more(self) -> list[Ridge]:
         """Regressions on further bases, for what depends on S."""
-        return self._ridges(_more_bases(self.designs["raw"]))
+        return self._ridges(_more_bases(self.design))
 
     @cached_property
     def _columns(self) -> Design:
-        n_products = min(MAX_WEIGHTED_PRODUCTS, len(self.designs["raw"]) // 2)
+        n_products = min(MAX_WEIGHTED_PRODUCTS, len(self.design) // 2)
         return design_of([functions_of(column) for column in self.given.columns], n_products)
 
     def weighted(self, responses: FloatArray, are_classes: bool = False) -> list[Ridge]:
@@ -450,7 +397,7 @@ class Smoother:
         penalty = 1.0 / len(responses)
         if are_classes:
             penalty /= float(responses.var(axis=0).mean())
-        basis = _Basis("raw", features, np.array([penalty]), False)
+        basis = _Basis(features, np.array([penalty]), False)
         return self._ridges([basis]) if len(used) else []
 
     def _ridges(self, bases: Iterable[_Basis]) -> list[Ridge]:
@@ -497,81 +444,56 @@ class Smoother:
             chosen[0, places[better]], chosen[1, places[better]] = number, best[better]
 
 
-def _cell_bases(given: Block, z: FloatArray) -> Iterator[_Basis]:
-    """Yield the joint levels of columns of few levels, and the curves of numbers within them."""
+def _cell_bases(given: Block, z: FloatArray) -> list[_Basis]:
+    """Return the joint levels of columns of few levels, if there are any and not too many."""
     discrete = [c for c in given.columns if c.is_discrete and c.levels() <= CLASS_LEVELS]
     if not discrete:
-        return
-    n_samples = given.n_samples
+        return []
     codes = Block(tuple(discrete)).codes()
     n_cells = int(codes.max()) + 1
-    if n_cells > MAX_FREEDOM * n_samples:
-        return
+    if n_cells > MAX_FREEDOM * given.n_samples:
+        return []
     cells = (codes[:, np.newaxis] == np.arange(n_cells)).astype(np.float64)
-    yield _Basis("raw", np.concatenate([cells, z], axis=1), KERNEL_PENALTIES, True)
-    numbers = [_standardized(c.values) for c in given.columns if c not in discrete]
-    if numbers and n_cells <= n_samples / SAMPLES_PER_CURVE:
-        curves = np.concatenate([_curve(values) for values in numbers], axis=1)
-        parts = [cells[:, [cell]] * curves for cell in range(n_cells)]
-        features = np.concatenate([z, cells, *parts], axis=1)
-        yield _Basis("raw", features, KERNEL_PENALTIES, False)
+    return [_Basis(np.concatenate([cells, z], axis=1), KERNEL_PENALTIES, True)]
 
 
-def _curve(values: FloatArray) -> FloatArray:
-    """Return a line and cubic splines of a column, standardized."""
-    knots = np.quantile(values, CURVE_KNOTS)
-    cubes = np.abs(values[:, np.newaxis] - knots) ** 3
-    columns = np.column_stack([values, cubes])
-    deviation = columns.std(axis=0)
-    return np.asarray((columns - columns.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0))
-
-
-def _designs(given: Block) -> dict[str, FloatArray]:
-    """Return the columns of S, (n_samples, n_columns), in each view that any of them has.
+def _design(given: Block, view: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Return the columns of S, (n_samples, n_columns), in a view of their values.
 
     Labels are indicators of levels but the most frequent, one for 20 samples at most; missing
     values are at the mean, with an indicator.
     """
-    designs = {}
-    for view, map_values in VIEWS.items():
-        columns: list[FloatArray] = []
-        n_mapped = 0
-        for column in given.columns:
-            if column.feature_type == "nominal":
-                codes = column.codes()
-                by_count = np.argsort(-np.bincount(codes), kind="stable")
-                used = by_count[1 : 1 + max(1, len(codes) // 20)]
-                columns += [(codes == level).astype(float) for level in used]
-                continue
-            mapped = map_values(column.values)
-            n_mapped += mapped is not None
-            columns.append(_standardized(column.values if mapped is None else mapped))
-            if column.has_missing:
-                columns.append(np.isnan(column.values).astype(float))
-        if n_mapped or view == "raw":
-            nothing = [np.zeros(given.n_samples)]  # labels of one level have no function
-            design = np.stack(columns or nothing, axis=1)
-            designs[view] = design - design.mean(axis=0)
-    return designs
+    columns = [np.zeros(given.n_samples)]  # labels of one level have no function
+    for column in given.columns:
+        if column.feature_type == "nominal":
+            codes = column.codes()
+            by_count = np.argsort(-np.bincount(codes), kind="stable")
+            used = by_count[1 : 1 + max(1, len(codes) // 20)]
+            columns += [(codes == level).astype(float) for level in used]
+            continue
+        columns.append(column.made(view))
+        if column.has_missing:
+            columns.append(np.isnan(column.values).astype(float))
+    design = np.stack(columns[1:] or columns, axis=1)
+    return np.asarray(design - design.mean(axis=0))
 
 
 class _Basis(NamedTuple):
     """Functions of S, (n_samples, n_features), and the penalties of their coefficients."""
 
-    view: str
     features: FloatArray
     penalties: FloatArray
     is_simple: bool  # lines and products only
 
 
-def _first_bases(designs: dict[str, FloatArray]) -> Iterator[_Basis]:
+def _first_bases(designs: Sequence[FloatArray]) -> Iterator[_Basis]:
     """Yield bases from simple to complex; most dependences are noticed in one of them."""
-    for view, z in designs.items():
-        yield _Basis(view, z, LIGHT_PENALTIES, True)
-    for view, z in designs.items():
+    for z in designs:
+        yield _Basis(z, LIGHT_PENALTIES, True)
+    for z in designs:
         if _has_products(z):
-            yield _Basis(view, np.concatenate([z, _products(z)], axis=1), LIGHT_PENALTIES, True)
-    yield from _kernel_bases(designs["raw"], [SMOOTH], [1.0])
+            yield _Basis(np.concatenate([z, _products(z)], axis=1), LIGHT_PENALTIES, True)
+    yield from _kernel_bases(designs[0], [SMOOTH], [1.0])
 
 
 def _more_bases(z: FloatArray) -> Iterator[_Basis]:
@@ -581,7 +503,7 @@ def _more_bases(z: FloatArray) -> Iterator[_Basis]:
         places = combinations_with_replacement(range(n_columns), 3)
         cubes = np.stack([z[:, i] * z[:, j] * z[:, k] for i, j, k in places], axis=1)
         features = np.concatenate([z, _products(z), cubes], axis=1)
-        yield _Basis("raw", features, LIGHT_PENALTIES, True)
+        yield _Basis(features, LIGHT_PENALTIES, True)
     if len(z) <= MANY_SAMPLES:
         kernels = [_Additive(_gaussian, 1.0, 1), _Additive(_gaussian, 3.0, 2)]
         yield from _kernel_bases(z, kernels, [0.5])
@@ -599,17 +521,17 @@ def _kernel_bases(
     curved = z[:, [len(np.unique(column)) > 2 for column in z.T]]
     for kernel in additive:
         if kernel.order <= curved.shape[1]:
-            yield _kernel_basis(z, curved, kernel)
+            yield _kernel_basis(z, curved, kernel, LANDMARKS)
     is_near = n_columns <= FEW_COLUMNS or 2 * curved.shape[1] >= n_columns
     for width in widths if n_columns > 1 and is_near else ():
         if len(z) <= MANY_SAMPLES:
-            yield _kernel_basis(z, z, _Radial(width * np.sqrt(n_columns)))
+            radial = _Radial(width * np.sqrt(n_columns))
+            yield _kernel_basis(z, z, radial, RADIAL_LANDMARKS)
 
 
-def _kernel_basis(z: FloatArray, points: FloatArray, kernel: _Kernel) -> _Basis:
+def _kernel_basis(z: FloatArray, points: FloatArray, kernel: _Kernel, n_landmarks: int) -> _Basis:
     """Return the functions of a kernel."""
-    n_landmarks = RADIAL_LANDMARKS if isinstance(kernel, _Radial) else LANDMARKS
-    return _Basis("raw", _kernel_features(z, points, kernel, n_landmarks), KERNEL_PENALTIES, False)
+    return _Basis(_kernel_features(z, points, kernel, n_landmarks), KERNEL_PENALTIES, False)
 
 
 def _has_products(z: FloatArray) -> bool:
@@ -787,65 +709,43 @@ class Ridge:
         return np.asarray((centred - self.axes @ along) / share[:, penalties])
 
 
-def _fit(ridge: Ridge, responses: Sequence[_Response], only: str | None = None) -> None:
-    """Fit responses in all views, or in one, and keep what is better."""
-    pairs = [
-        (response, view)
-        for response in responses
-        for view in response.views
-        if only is None or view == only
-    ]
-    if not pairs or not len(ridge.freedom):
+def _refine(fits: _Fits, place: int, smoother: Smoother) -> None:
+    """Fit a column with sizes of functions, a metric and pieces of its own."""
+    values, places = fits.values[:, place], np.array([place])
+    fits.improve(smoother.weighted(values[:, np.newaxis]), places)
+    is_close = fits.error[place] <= 1.0 - STRONG and not fits.is_simple[place]
+    if not is_close or len(values) > MANY_SAMPLES:
         return
-    values = np.stack([response.views[view] for response, view in pairs], axis=1)
-    is_missing = np.stack([response.is_missing for response, _ in pairs], axis=1)
-    found, shrinkage = ridge.residuals(values, is_missing)
-    for (response, view), left, of_axes in zip(pairs, found.T, shrinkage.T, strict=True):
-        error = float((left[~response.is_missing] ** 2).mean())
-        if error < IMPROVEMENT * response.fits[view].error:
-            projection = Projection(ridge.axes, of_axes, ridge.means)
-            response.fits[view] = _Fit(view, left, error, ridge.basis.is_simple, projection)
-            response.errors.pop(view, None)
+    z, means = smoother.design, smoother.means
+    if z.shape[1] > 1:
+        _fit_metrics(fits, place, z, means)
+    known = np.flatnonzero(~fits.missing[:, place])
+    pieces = linear_pieces(z[known], values[known], MAX_FREEDOM * len(known))
+    if len(pieces) > 1:
+        design = np.column_stack([np.ones(len(z)), z])
+        parts = np.zeros((len(pieces), *design.shape))
+        for part, rows in zip(parts, pieces, strict=True):
+            part[known[rows]] = design[known[rows]]
+        smooth = _kernel_features(z, z, SMOOTH)
+        basis = _Basis(np.concatenate([smooth, *parts], axis=1), KERNEL_PENALTIES, False)
+        fits.improve([Ridge.of(basis, means)], places)
 
 
-def _refine(responses: Sequence[_Response], z: FloatArray, means: GroupMeans) -> None:
-    """Fit responses that depend on S closely with metrics of their own, and piece by piece."""
-    smooth = _kernel_features(z, z, SMOOTH)
-    design = np.column_stack([np.ones(len(z)), z])
-    for response in responses:
-        known = np.flatnonzero(~response.is_missing)
-        for view in dict.fromkeys(["raw", response.best.view]):
-            if z.shape[1] > 1:
-                _fit_metrics(response, view, z, means)
-            pieces = linear_pieces(z[known], response.views[view][known], MAX_FREEDOM * len(known))
-            if len(pieces) > 1:
-                parts = np.zeros((len(pieces), *design.shape))
-                for part, rows in zip(parts, pieces, strict=True):
-                    part[known[rows]] = design[known[rows]]
-                _fit_one(response, view, np.concatenate([smooth, *parts], axis=1), means)
-
-
-def _fit_metrics(response: _Response, view: str, z: FloatArray, means: GroupMeans) -> None:
+def _fit_metrics(fits: _Fits, place: int, z: FloatArray, means: GroupMeans) -> None:
     """Learn a metric from the best fit so far and fit with it, in turns."""
     metric = np.eye(z.shape[1]) / (0.7 * np.sqrt(z.shape[1]))
     widths: tuple[float, ...] = METRIC_WIDTHS
     for _ in range(N_METRICS):
-        metric = _learn_metric(z, metric, response.views[view] - response.fits[view].residuals)
-        errors = [response.fits[view].error]
+        metric = _learn_metric(z, metric, fits.values[:, place] - fits.left[:, place])
+        errors = [fits.error[place]]
         for width in widths:
-            features = _kernel_features(z, z @ metric / width, RADIAL)
-            _fit_one(response, view, features, means)
-            errors.append(response.fits[view].error)
+            basis = _kernel_basis(z, z @ metric / width, RADIAL, LANDMARKS)
+            fits.improve([Ridge.of(basis, means)], np.array([place]))
+            errors.append(fits.error[place])
         if errors[-1] == errors[0]:
             return
         widths = (widths[int(np.argmin(np.diff(errors)))],)
         metric = metric / widths[0]
-
-
-def _fit_one(response: _Response, view: str, features: FloatArray, means: GroupMeans) -> None:
-    """Fit one response in one view."""
-    basis = _Basis(view, features, KERNEL_PENALTIES, False)
-    _fit(Ridge.of(basis, means), [response], only=view)
 
 
 def _learn_metric(z: FloatArray, metric: FloatArray, fitted: FloatArray) -> FloatArray:

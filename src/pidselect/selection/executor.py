@@ -26,8 +26,7 @@ from pidselect.estimators.cuda.scorer import bind_on
 from pidselect.estimators.regression import RecentRegressions
 from pidselect.selection.progress import Observer
 from pidselect.selection.resume import Results, digest, to_json
-from pidselect.significance.cuda import CudaPermutations, split_for_device
-from pidselect.significance.cuda_interactions import CudaScan
+from pidselect.significance.cuda import CudaPermutations, CudaScan, split_for_device
 from pidselect.significance.interactions import InteractionScan, Scanner
 from pidselect.significance.surrogates import PermutationSampler, bind_scheme
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, product
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,7 +27,7 @@ from pidselect.data import Block, FloatArray
 from pidselect.estimators import Batch, Discrete
 from pidselect.selection.context import SelectionContext
 from pidselect.selection.pool import Feature, Features
-from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion
+from pidselect.selection.scoring import BIT, CandidateScores, ConditionalMI, Criterion, cmi_given
 from pidselect.significance.row_orders import GIVEN_ONLY
 
 Pairs = list[tuple[Feature, Feature]]
@@ -124,7 +124,7 @@ class Pairwise(BaseEstimator, Criterion):
         pairs = self.pairs(context, candidates, varying)
         joint = (Feature("", f.columns + g.columns, f.block + g.block) for f, g in pairs)
         features = (*candidates, *varying, *joint)
-        mi = ConditionalMI.of(shared, features, [()], [0] * len(features), stream_key, 1)
+        mi = cast(ConditionalMI, cmi_given(shared, features, (), stream_key))
         return PairwiseScores(shared, tuple(candidates), schemes, varying, mi, self)
 
 

@@ -157,25 +157,6 @@ class ConditionalMI(CandidateScores):
     set_of: tuple[int, ...]  # of each candidate, by its position in the bound conditioning sets
     stream_key: tuple[int, ...]  # the phase and the step
 
-    @classmethod
-    def of(
-        cls,
-        context: SelectionContext,
-        candidates: Features,
-        given: Sequence[Features],
-        set_of: Sequence[int],
-        stream_key: tuple[int, ...],
-        n_concurrent: int,
-    ) -> ConditionalMI:
-        """Return the scores of candidates, each given the set of its number."""
-        # All have the schemes of the largest set: tests would else differ where some are empty.
-        schemes = context.schemes(max(given, key=lambda some: len(joint_block(some))))
-        is_regressed = "residual" in schemes
-        pairs = list(zip(candidates, set_of, strict=True))
-        of_each = tuple([c for c, own in pairs if own == number] for number in range(len(given)))
-        binding = Binding(context, schemes, tuple(given), of_each, n_concurrent, is_regressed)
-        return cls(context, tuple(candidates), schemes, binding, tuple(set_of), stream_key)
-
     @property
     def key(self) -> Any:
         """The settings, the candidates, and all that is bound, on which residuals depend."""
@@ -294,10 +275,16 @@ def scores_given(
     n_concurrent: int,
 ) -> CandidateScores:
     """Return the scores of candidates, each given the set of its number, by the test in use."""
-    if context.score_test is None:
-        return ConditionalMI.of(context, candidates, given, set_of, stream_key, n_concurrent)
-    named = tuple(candidates), context.surrogates
-    return ScoreCandidates(context, *named, tuple(given), tuple(set_of), stream_key)
+    if context.score_test is not None:
+        named = tuple(candidates), context.surrogates
+        return ScoreCandidates(context, *named, tuple(given), tuple(set_of), stream_key)
+    # All have the schemes of the largest set: tests would else differ where some are empty.
+    schemes = context.schemes(max(given, key=lambda some: len(joint_block(some))))
+    is_regressed = "residual" in schemes
+    pairs = list(zip(candidates, set_of, strict=True))
+    of_each = tuple([c for c, own in pairs if own == number] for number in range(len(given)))
+    binding = Binding(context, schemes, tuple(given), of_each, n_concurrent, is_regressed)
+    return ConditionalMI(context, tuple(candidates), schemes, binding, tuple(set_of), stream_key)
 
 
 def information_given(

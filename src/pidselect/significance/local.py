@@ -50,9 +50,10 @@ def local_statistics(
     permuted = [moment.T.take(rows.T, axis=1) for moment in bound.moments]
     for family in made:
         if family.name in ("powers", "label"):
-            pooled = pooled_statistics(family, permuted)
+            pooled = pooled_statistics(family, permuted, bound.smoother is None)
             np.maximum.at(found, family.owners, pooled)
-        functions = family.functions[:, :, : most_paired(family)]
+        most = family.functions.shape[2] // 2 if family.name == "wave" else MOST_PAIRED
+        functions = family.functions[:, :, :most]
         for moment in permuted[: PAIRED.get(family.name, 0)]:
             for cells in bound.partitions:
                 for direction in moment:
@@ -61,14 +62,13 @@ def local_statistics(
     return found
 
 
-def most_paired(family: Family) -> int:
-    """Return how many functions of a family are summed over pairs."""
-    width = family.functions.shape[2]
-    return width // 2 if family.name == "wave" else MOST_PAIRED
+def pooled_statistics(
+    family: Family, permuted: Sequence[FloatArray], has_squares: bool
+) -> FloatArray:
+    """Return the largest pooled sum of each member, (n_members, n_permutations).
 
-
-def pooled_statistics(family: Family, permuted: Sequence[FloatArray]) -> FloatArray:
-    """Return the largest pooled sum of each member, (n_members, n_permutations)."""
+    Squares by squares are left out given numbers: both may depend on S, and so on each other.
+    """
     members, n_samples, width = family.functions.shape
     flat = family.functions.transpose(0, 2, 1).reshape(-1, n_samples)
     squared = flat**2
@@ -80,9 +80,8 @@ def pooled_statistics(family: Family, permuted: Sequence[FloatArray]) -> FloatAr
             total = flat @ direction
             chi_square = total**2 / np.maximum(variance, LEAST)
             root = np.cbrt(chi_square)
-            if order == 1 and family.name == "powers":  # squares by squares
-                by_member = root.reshape(members, width, -1)
-                by_member[~family.is_even, 1::3] = 0.0
+            if order == 1 and family.name == "powers" and not has_squares:
+                root.reshape(members, width, -1)[:, 1::3] = 0.0
             normal = (root - CUBE_MEAN) / CUBE_DEVIATION
             np.maximum(best, normal, out=best)
     by_member = best.reshape(members, width, -1)

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.base import groups_of
+from pidselect.estimators.scaling import normal_scores
 
 #: Schemes that permute all samples if there is no S.
 GIVEN_ONLY = frozenset({"local", "residual"})
@@ -215,12 +214,7 @@ def _position(column: Column) -> FloatArray:
         is_apart = counts[frequent] > NEIGHBOURS
         n_apart = max(1, int(is_apart.sum()))
         return APART * (codes[:, np.newaxis] == frequent[:n_apart])
-    missing = np.isnan(column.values)
-    present = ~missing
-    size = 1.0 + present.sum()
-    ranks = np.full(len(missing), size / 2)
-    ranks[present] = rankdata(column.values[present])
-    scores = ndtri(ranks / size)
-    if not missing.any():
-        return np.asarray(scores[:, np.newaxis])
-    return np.stack([scores, APART * missing], axis=1)
+    columns = [np.nan_to_num(column.made(normal_scores))]
+    if column.has_missing:
+        columns.append(APART * np.isnan(column.values))
+    return np.stack(columns, axis=1)

@@ -31,6 +31,7 @@ from scipy.stats import rankdata
 from pidselect.data import Block, Column, FloatArray, IntArray
 from pidselect.estimators.logistic import fit_classes
 from pidselect.estimators.regression import GroupMeans, Projection, Smoother, residuals, sized
+from pidselect.estimators.scaling import normal_scores
 from pidselect.significance.row_orders import RowOrders, find_strata, near_cells
 
 #: Families of functions and their weights. Numbers have a line, labels indicators; missing values
@@ -102,7 +103,6 @@ class Family(NamedTuple):
     name: str  # of the family; products with each column of S are subfamilies
     owners: IntArray  # (n_members,): positions of candidates
     functions: FloatArray  # (n_members, n_samples, n_functions)
-    is_even: NDArray[np.bool_]  # (n_members,): whether S does not explain the second function
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,18 +153,12 @@ class Bound:
 
     def centred(self, functions: FloatArray) -> FloatArray:
         """Return functions without what S explains of them."""
-        return self.explained(functions)[0]
-
-    def explained(self, functions: FloatArray) -> tuple[FloatArray, NDArray[np.bool_]]:
-        """Return functions without what S explains of them, and whether it explains any of each."""
         if self.smoother is None:
             codes = self.orders.groups if self.orders.scheme == "global" else None
             means = functions.mean(axis=0) if codes is None else GroupMeans(codes)(functions)
-            return functions - means, np.zeros(functions.shape[1], dtype=bool)
-        left, is_explained = self.smoother.residual(functions)
-        if self.projection is not None:
-            left = self.projection.residual(left)
-        return left, is_explained
+            return functions - means
+        left, _ = self.smoother.residual(functions)
+        return left if self.projection is None else self.projection.residual(left)
 
     def projected(self, functions: FloatArray) -> FloatArray:
         """Return functions without their fit by the very regression of the target."""
@@ -196,7 +190,7 @@ def bind(
     projection: Projection | None = None
     has_even_noise = True
     for column in target.columns:
-        if _is_class(column):
+        if _is_label(column):
             means.append(_class_residuals(column, bound))
             has_even_noise &= smoother is None
             continue
@@ -206,20 +200,13 @@ def bind(
         means.append(left)
         of_numbers.append(left)
     mean = _orthonormal(np.concatenate(means, axis=1))
-    has_order &= mean.shape[1] > 1
-    bound = replace(
-        bound,
-        projection=projection,
-        mean=mean,
-        has_even_noise=has_even_noise,
-        has_order=has_order,
-    )
+    bound = replace(bound, projection=projection, has_even_noise=has_even_noise)
+    scale = None
     if of_numbers:
         numbers = np.concatenate(of_numbers, axis=1)
         first, second = np.triu_indices(numbers.shape[1])
-        squares = bound.centred(numbers[:, first] * numbers[:, second])
-        bound = replace(bound, scale=_orthonormal(squares))
-    return bound
+        scale = _orthonormal(bound.centred(numbers[:, first] * numbers[:, second]))
+    return replace(bound, mean=mean, scale=scale, has_order=has_order and mean.shape[1] > 1)
 
 
 def _evened(residual: FloatArray, bound: Bound) -> tuple[FloatArray, NDArray[np.bool_]]:
@@ -236,10 +223,6 @@ def _evened(residual: FloatArray, bound: Bound) -> tuple[FloatArray, NDArray[np.
     left, is_explained = bound.smoother.residual(size)
     explained = size - size.mean(axis=0) - left
     return residual * np.where(is_explained, np.exp(-0.5 * explained), 1.0), is_explained
-
-
-def _is_class(column: Column) -> bool:
-    return column.feature_type == "nominal" or column.levels() == 2
 
 
 def _has_order(column: Column) -> bool:
@@ -329,17 +312,11 @@ def families(
 def _family(name: str, members: Sequence[tuple[int, FloatArray]], bound: Bound) -> Family:
     """Return functions of several candidates without what S explains of them."""
     functions = np.stack([some for _, some in members], axis=1)
-    n_samples, n_members, width = functions.shape
-    flat = functions.reshape(n_samples, -1)
-    is_explained = np.ones(n_members * width, dtype=np.bool_)
-    if name == "label":
-        left = bound.projected(flat)
-    else:
-        left, is_explained = bound.explained(flat)
+    flat = functions.reshape(len(functions), -1)
+    left = bound.projected(flat) if name == "label" else bound.centred(flat)
     by_member = left.reshape(functions.shape).transpose(1, 0, 2)
-    is_even = np.logical_not(is_explained.reshape(n_members, width)[:, 1:2].any(axis=1))
     owners = np.array([owner for owner, _ in members])
-    return Family(name, owners, _orthonormalised(by_member), is_even)
+    return Family(name, owners, _orthonormalised(by_member))
 
 
 def _is_label(column: Column) -> bool:
@@ -482,10 +459,8 @@ def _design(column: Column) -> FloatArray:
     if _is_label(column):
         indicators = _indicators(column, MIN_ROWS)
         return indicators[:, 1:] if indicators.shape[1] > 1 else indicators
-    missing = np.isnan(column.values)
-    z = np.zeros((len(missing), 1))
-    z[~missing] = _scores(column.values[~missing][:, np.newaxis])
-    return np.column_stack([z, missing]) if missing.any() else z
+    missing = [np.isnan(column.values)] if column.has_missing else []
+    return np.column_stack([np.nan_to_num(column.made(normal_scores)), *missing])
 
 
 # --- statistics -----------------------------------------------------------------------------------
