@@ -309,10 +309,10 @@ class Selection(TabularResult):
     >>> record.features, record.also_relevant, record.selected
     (('x0', 'x2'), ('x1',), ('x0', 'x2', 'x1'))
     >>> print(record)
-    feature  step  bits added    statistic  critical value       p  final p
-    x0          1       1.829  spline 51.9             3.8  0.0050   0.0050
-    x2          2       0.258    line 16.1             4.1  0.0050   0.0050
-    x1          5                line 50.1                  0.0050
+    feature  step  bits added   statistic  critical value       p  final p
+    x0          1       1.829  curve 54.7             3.3  0.0050   0.0050
+    x2          2       0.258   line 16.1             4.2  0.0050   0.0050
+    x1          5              curve 53.1                  0.0050
     Joint information with the target: 2.087 bit.
     Relevant, but not in the minimal set: x1. Step 5 is the marginal tests, at level 0.05.
     >>> record.inclusion_step("x2").conditioning_set, record.is_sequential
