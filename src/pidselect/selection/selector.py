@@ -225,7 +225,7 @@ class PIDSelector(SelectorMixin, BaseEstimator):
     >>> [toy.names[column] for column in selector.selected_]
     ['X1', 'eta']
     >>> print(selector.selection_.steps[1])
-    forward   x2: ... bit (statistic ..., line, critical value ..., p = 0.0050), included
+    forward   x2: ... bit (statistic ..., curve, critical value ..., p = 0.0050), included
     >>> selector.explain(toy.X, toy.y)["x2"].role
     'strongly relevant'
     """
