@@ -55,7 +55,9 @@ def test_a_synergistic_pair_is_found_at_any_level(alpha, kind):
     X = rng.integers(0, 2, (150, 3)) if kind is int else rng.normal(size=(150, 3))
     y = ((X[:, 0] > 0) ^ (X[:, 1] > 0)) ^ (rng.random(150) < 0.05)
     selector = quick(alpha=alpha).fit(X, y)
-    assert {"x0", "x1"} <= set(chosen(selector))  # x2 comes by chance in a share alpha of tables
+    # In the one table whose third column comes beside the pair, by chance, the pair is asked for.
+    by_chance = {"x2"} if (alpha, kind) == (0.05, float) else set()
+    assert set(chosen(selector)) - by_chance == {"x0", "x1"}
     assert all(step.alpha == pytest.approx(alpha) for step in selector.selection_.steps[:1])
 
 
